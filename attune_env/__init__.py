@@ -1,6 +1,6 @@
 """attune-env: AttuneBench as a Gym-style environment and a reward library.
 
-Each annotated conversation is an episode, each step one prediction about it, and the return of the
+Each annotated conversation is an episode, each request asks for one prediction, and the return of the
 episode is the benchmark's score; in a live episode a simulated person answers the policy. Importing the
 package imports Gymnasium and registers the environments `Attune/Conversation-v0` and `Attune/Live-v0`; the
 public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, which

@@ -49,7 +49,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one conversation in an environment: rewards per step, their sum, the result record."""
+    """The outcome of one conversation in an environment: rewards per request, their sum, the record."""
 
     rewards: Sequence[float]
     total: float
@@ -138,7 +138,7 @@ def check_episode(
     oracle = builtin_policy("oracle", data, settings)
     for conversation, again in zip(data, _reloaded(data), strict=True):
         who = repr(conversation.conversation_id)
-        _require(again == conversation, f"{who}: the record read back from its JSON is another")
+        _require(again == conversation, f"{who}: the record read back from its JSON differs")
         _check_plan(conversation, again, settings, who)
         best = rollout(conversation, oracle, settings, reward)
         if best.total_name != "not_scored":
@@ -161,11 +161,11 @@ def check_episode(
 
 def _check_plan(conversation: Conversation, again: Conversation, settings: Settings, who: str) -> None:
     requests = plan(conversation, settings)
-    _require(len({request.id for request in requests}) == len(requests), f"{who}: two requests have one id")
+    _require(len({request.id for request in requests}) == len(requests), f"{who}: two requests share an id")
     for request in requests:
         roles = [message.role for message in request.messages]
         _require(roles[-1:] == ["user"], f"{request.id}: the last message is not the user's: {roles}")
-    _require(plan(again, settings) == requests, f"{who}: the same record gives another plan")
+    _require(plan(again, settings) == requests, f"{who}: the same record gives a different plan")
     blank = plan(unanswered(conversation), settings)
     for request, other in zip(requests, blank, strict=False):
         _require(request == other, f"{request.id}: what is asked depends on the annotated answers")
@@ -217,7 +217,7 @@ def check_reward(
                 one.total == other.total, f"{who}: {one.total!r} first, {other.total!r} when played again"
             )
             paid = any(step.reward != 0 for step in other.steps[:-1])
-            _require(not paid, f"{who}: terminal, but paid before the end")
+            _require(not paid, f"{who}: terminal, but rewarded before the end")
         mean = math.fsum(one.total for one in played) / len(played)
         if name == "empty":
             stated = f"'empty' earns {mean:.4f}, at most {empty_at_most} is stated"
@@ -228,7 +228,9 @@ def check_reward(
         written = json.dumps(describe_reward(spec), allow_nan=False)
     except SettingsError:
         return  # custom parts are Python functions
-    _require(reward_from(json.loads(written)) == spec, f"{whose}: comes back from JSON as another")
+    _require(
+        reward_from(json.loads(written)) == spec, f"{whose}: is not the same after a round trip through JSON"
+    )
 
 
 def _check_values(spec: RewardSpec, played: Rollout, who: str) -> None:
@@ -242,9 +244,11 @@ def _check_values(spec: RewardSpec, played: Rollout, who: str) -> None:
             )
         if value is None:
             paid = step.reward != 0 and spec.dense
-            _require(not paid, f"{place}: paid {step.reward} for what is not scored")
+            _require(not paid, f"{place}: reward {step.reward} for what is not scored")
         else:
-            _require(lowest - EXACT <= value <= 1 + EXACT, f"{place}: value {value!r} leaves [{lowest}, 1]")
+            _require(
+                lowest - EXACT <= value <= 1 + EXACT, f"{place}: value {value!r} is outside [{lowest}, 1]"
+            )
             json.dumps([value, dict(step.score.parts), step.reward], allow_nan=False)
     _check_sum(played, who)
 

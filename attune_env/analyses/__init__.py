@@ -19,7 +19,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     ("Models against each other", (PAIRS, EVERY_METRIC, WINS, PERSPECTIVE)),
     ("Answer by answer", (BINARY, CHOICES, BIAS, FEELINGS, PANAS, FOUR_BRANCHES)),
     ("Participants and conversations", (CLINICAL, TRAITS, TOPICS, DRIFT, DIFFICULTY)),
-    ("How it was asked, what it took", (MODES, COST, LEARNING)),
+    ("Modes, cost and training", (MODES, COST, LEARNING)),
     ("What the numbers rest on", (CORRELATIONS, VARIANCE)),
 )
 

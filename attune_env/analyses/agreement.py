@@ -30,7 +30,7 @@ def _over(rate: Interval, majority: float) -> float | None:
 
 
 def _binary(study: Study) -> list[Table]:
-    found = answers_of(study, "judgements", "no yes/no question was asked and annotated")
+    found = answers_of(study, "judgements", "no yes/no question was both asked and annotated")
     given = found["said"] != SILENT
     right = ((found["said"] == 1) == found["yes"]) & (given | (study.variant != "strict"))
     found = found.assign(right=right, n=1, given=given, says=found["said"] == 1)
@@ -43,7 +43,7 @@ def _binary(study: Study) -> list[Table]:
         "binary_answers",
         "Yes/no answers by model",
         ("model", "asked about", AGREEMENT, "n", share("majority"), points("says yes (%)", "says_yes"),
-         share("is yes", "true_yes_share"), share("answered here"), *POOLED_NAMES),
+         share("truth is yes", "true_yes_share"), share("answered here"), *POOLED_NAMES),
         (
             (study.keys[key][0], SIDES[side], one["right"], one["right"].n,
              np.average(sides[side]["majority"], weights=sides[side]["size"]), one["says"],
@@ -52,7 +52,7 @@ def _binary(study: Study) -> list[Table]:
             for (key, side), one in rates(study, found, measures, ["key", "side"]).items()
         ),
         keys=2,
-        notes=["precision, recall, f1, mcc: of yes, from the counts of all conversations together."],
+        notes=["precision, recall, f1 and mcc are for yes, from the counts of all conversations together."],
     )  # fmt: skip
     everyone = rates(study, of_models(study, found), measures, ["question", "side"])
     rows = []
@@ -66,8 +66,8 @@ def _binary(study: Study) -> list[Table]:
     questions = study.sheet(
         "binary_questions",
         "Yes/no questions, all models together",
-        ("id", "asked about", "question", "branch", "truths", share("yes", "true_yes_share"),
-         share("majority"), AGREEMENT, OVER),
+        ("id", "asked about", "question", "branch", Column("judgements", "truths"),
+         share("truth is yes", "true_yes_share"), share("majority"), AGREEMENT, OVER),
         rows,
         keys=2,
         notes=study.answers.notes,
@@ -135,7 +135,7 @@ def _bias(study: Study) -> list[Table]:
         raise Absent("no comparison was answered")
     notes = study.answers.notes
     if (choices["first"] < 0).all():
-        notes.append("The result files do not say which reply was shown first: no position bias.")
+        notes.append("The result files do not say which reply was shown first, so position bias is unknown.")
     parts = []
     for kind in ("first", "longer"):
         some = choices[choices[kind] >= 0]
@@ -152,7 +152,7 @@ def _bias(study: Study) -> list[Table]:
         points(text, field)
         for kind, bias in (("first", "position"), ("longer", "length"))
         for text, field in (
-            (f"picks the {kind} (%)", f"picks_{kind}"), (f"person's is {kind} (%)", f"person_{kind}"),
+            (f"picks the {kind} (%)", f"picks_{kind}"), (f"person's choice is {kind} (%)", f"person_{kind}"),
             (f"{bias} bias (points)", f"{bias}_bias"),
         )
     ]  # fmt: skip
@@ -164,10 +164,10 @@ BINARY = Analysis(
     "binary-questions",
     "Agreement per yes/no question",
     "On which questions do models agree with the person, and on which do they not?",
-    "Share of right answers in observer wording, among judgements with a yes or no; a missing answer "
-    "counts as a no (canonical) or as wrong (strict). Majority: the score for always giving a question's "
-    "more frequent true answer. Every answer counts the same; intervals over {units}. Questions are "
-    "in this project's own words.",
+    "Share of right answers among judgements with a yes or no; a missing answer counts as no (canonical) or "
+    "as wrong (strict). Majority: the score for always giving the more frequent true answer to a question. "
+    "Every answer counts the same; intervals are over {units}. Questions are in the observer wording, in "
+    "this project's own words.",
     _binary,
     {
         "binary-answers": Dots("binary_answers", ["agreement"], split="asked_about", mark="majority",
@@ -183,13 +183,13 @@ BINARY = Analysis(
 CHOICES = Analysis(
     "preference-questions",
     "Preference per question",
-    "On which questions do models predict which reply the person prefers?",
-    "Share of comparisons with a winner in which the pick is the person's; a missing pick is wrong. Chance "
-    "is 50 %: "
-    "picks are A or B. Every answer counts the same; intervals over {units}.",
+    "On which questions do models predict the reply that the person prefers?",
+    "Among comparisons with a winner, the share in which the model picks the person's choice; a missing pick "
+    "is wrong. Chance is 50 %, since there are two replies to pick from. "
+    "Every answer counts the same; intervals are over {units}.",
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,
-                                  unit="picks that are the person's, all models, % (line: chance)")},
+                                  unit="picks that match the person's choice, all models, % (line: chance)")},
 )  # fmt: skip
 BIAS = Analysis(
     "preference-bias",
@@ -200,6 +200,6 @@ BIAS = Analysis(
     "prefer.",
     _bias,
     {"preference-bias": Dots("preference_bias", ["position_bias", "length_bias"], line=0.0,
-                             unit="share of picks minus the person's, points")},
+                             unit="share of picks minus that of the person's choices, points")},
     signal="position_bias",
 )  # fmt: skip

@@ -19,7 +19,7 @@ Draw = Callable[[], "Figure"]
 
 
 class Absent(Exception):
-    """An analysis that cannot be run on these inputs; says what it would need."""
+    """Raised by an analysis that cannot be run on these inputs; says what it would need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Finding:
 
     analysis: Analysis
     caption: str
-    """The analysis's, of this study."""
+    """That of the analysis, filled in for this study."""
     tables: Mapping[str, Table]
     draws: Mapping[str, Draw]
     """File name of a figure without ending -> what draws it; needs matplotlib."""
@@ -54,7 +54,7 @@ class Analysis:
     """Column of differences: if no interval in it excludes 0, nothing is significant."""
 
     def run(self, study: Study) -> Finding:
-        """Applies it; raises `Absent` if the inputs do not allow it."""
+        """Apply it to a study; raises `Absent` if the inputs do not allow it."""
         tables = {table.name: table for table in self.tables(study)}
         for table in tables.values():
             cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]

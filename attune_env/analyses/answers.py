@@ -88,7 +88,7 @@ class Answers:
 def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
     """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` if it is empty."""
     if kind != "spent" and study.conversations is None:
-        raise Absent("the annotated conversations are not available; give --data")
+        raise Absent("the annotated conversations are not available; give --data PATH")
     if study.results is None:
         raise Absent("the result files are not available; give --results FOLDER")
     found: pd.DataFrame = getattr(study.answers, kind)
@@ -199,7 +199,7 @@ def _taken(
     """The answers of one result: a turn that is not in it is unanswered if `strict`, otherwise skipped."""
     shown: dict[int, dict[int, int]] = {}
     for number, sides in _shown(record):
-        shown.setdefault(number, sides)  # of a turn that is listed twice the first counts
+        shown.setdefault(number, sides)  # if a turn is listed twice, the first one counts
     for turn in truth.turns:
         said = prediction.turns.get(turn.turn)
         if said is None and not strict:

@@ -30,7 +30,7 @@ def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
     """The Composite and its inputs, as far as they are defined."""
     if len(study.models) < least:
         raise Absent(
-            f"it needs at least {least} models, and this mode has {counted(len(study.models), 'model')}"
+            f"at least {least} models are needed, and this mode has {counted(len(study.models), 'model')}"
         )
     metrics = study.defined((study.leading, *INPUTS))
     if not metrics:
@@ -55,7 +55,7 @@ def _pairs(study: Study) -> list[Table]:
     )  # fmt: skip
     pairs = study.sheet(
         "pairs",
-        "Differences of all pairs of models, each in the unit of its metric",
+        "Differences between all pairs of models, each in the unit of its metric",
         ("metric", "first", "second", Column("first - second", "difference"), P, HOLM,
          Column("interval excludes 0", "separated"), "n"),
         (
@@ -94,7 +94,7 @@ def _perspective(study: Study) -> list[Table]:
 def _wins(study: Study) -> list[Table]:
     values = study.table.metric(METRIC, study.models)
     if np.isnan(values).all():
-        raise Absent("no conversation has a ranking of replies: nothing was picked")
+        raise Absent("no conversation has a ranking of replies, since nothing was picked")
     rates = win_rates(study.table.kernel, values)
     taus = study.table.kernel.intervals(values)
 
@@ -110,7 +110,7 @@ def _wins(study: Study) -> list[Table]:
         )
     table = study.sheet(
         "preference_tau",
-        "Kendall tau to the participant's ranking, and win rates against the other models",
+        "Kendall tau with the participant's ranking, and win rates against the other models",
         ("model", Column("Kendall tau", "tau"), share("mean win rate"), 
          Column("beats significantly", "beats"), Column("beaten significantly", "beaten"), "n"),
         rows,
@@ -146,7 +146,7 @@ def _correlations(study: Study) -> list[Table]:
         keys=2,
     )
     if all(rho.mean is None for rho in table.intervals("rho")):
-        raise Absent("no two metrics vary over three models that have both")
+        raise Absent("no two metrics vary over at least three models that have both")
     return [table]
 
 
@@ -160,7 +160,7 @@ def _variance(study: Study) -> list[Table]:
             rows.append((label_of(metric), *shares, s.variance**0.5, s.models, s.rows, s.dropped))
     if not rows:
         raise Absent("no metric varies over two conversations that two models share")
-    squares = (share(f"{name}, of squares", f"squares_{name}") for name in SHARES)
+    squares = (share(f"{name}, share of squares", f"squares_{name}") for name in SHARES)
     heads: list[Column | str] = ["metric", *map(share, SHARES), *squares, "sd", "models", "n", "left out"]
     return [study.sheet("variance", "Shares of the variance of scores", heads, rows)]
 
@@ -171,7 +171,7 @@ PAIRS = Analysis(
     "Which models really differ?",
     "A pair is separated if the 95 % interval of its paired difference excludes 0 (uncorrected, as we "
     "understand the paper's figure). The table also has a sign-flip test, Holm-corrected over the pairs of a "
-    "metric. If models do not differ, the interval still separates about one pair in twenty.",
+    "metric. Even where models do not differ, the interval separates about one pair in twenty.",
     _pairs,
     {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
                           unit="row minus column, {}; bold: significant")},
@@ -180,9 +180,9 @@ PAIRS = Analysis(
 PERSPECTIVE = Analysis(
     "perspective-gap",
     "Perspective gap",
-    "Do models see what was done better than what the person wanted?",
+    "Do models recognise what the reply did better than what the person wanted?",
     "Gap = accuracy on what the reply did (Binary OM) − accuracy on what was wanted (Binary HP), within each "
-    "conversation. p: two-sided sign-flip test, Holm over the models.",
+    "conversation. p: two-sided sign-flip test, Holm-corrected over the models.",
     _perspective,
     {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
                              unit="points of 100, with 95 % interval")},
@@ -193,7 +193,7 @@ WINS = Analysis(
     "Preference win rates",
     "Which model follows the person's ranking of the replies more often?",
     "τ compares the model's and the person's ranking of the three replies and is averaged over turns; 0 is a "
-    "ranking unrelated to the person's. A beats B on a conversation where its τ is higher, a tie counts ½.",
+    "ranking unrelated to the person's. A beats B on a conversation where its τ is higher; a tie counts ½.",
     _wins,
     {
         "preference-tau": Dots("preference_tau", ["tau"], line=0.0, unit="Kendall τ"),
@@ -204,7 +204,7 @@ WINS = Analysis(
 CORRELATIONS = Analysis(
     "metric-correlations",
     "Do metrics rank models alike?",
-    "Is one metric enough, or do they disagree about who is better?",
+    "Is one metric enough, or do metrics disagree about which model is better?",
     "Spearman's ρ of the models' means; in each resample all means are ranked again. Intervals show the "
     "effect of other conversations, not of other models. Where means are close, resampling adds noise to "
     "the ranks and pulls ρ towards 0.",
@@ -218,8 +218,9 @@ VARIANCE = Analysis(
     "Where scores vary",
     "Do scores depend more on the model or on the conversation?",
     "Variance components of a two-way layout without replication (method of moments), so shares do not "
-    "depend on how many models or conversations there are; the residual contains the interaction and chance. "
-    "Conversations that every model has; shares of the sums of squares in the table.",
+    "depend on how many models or conversations there are; the rest contains the interaction and chance. "
+    "Only conversations that all models were scored on are used. The table also has shares of the sums of "
+    "squares.",
     _variance,
     {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},
 )

@@ -47,13 +47,13 @@ def _modes(study: Study) -> list[Table]:
 
 def _cost(study: Study) -> list[Table]:
     if study.results is None:
-        raise Absent("costs are in the result files; give them with --results")
+        raise Absent("costs are in the result files; name their folder with --results")
     spent = answers_of(study, "spent", "no result file was found")
     names = [name for name in SPENT if spent[name].notna().any()]
     if not names:
-        raise Absent("no calls and no costs are recorded")
+        raise Absent("neither calls nor costs are recorded")
     metric = study.leading
-    priced = [Column("cost in all", places=2)] if "cost" in names else []
+    priced = [Column("total cost", "cost_in_all", places=2)] if "cost" in names else []
     rows: list[tuple[Cell, ...]] = []
     for key, score in zip(study.models, study.table.intervals(metric.column, study.models), strict=True):
         here = spent[spent["key"] == study.keys.index(key)]
@@ -73,7 +73,7 @@ def _cost(study: Study) -> list[Table]:
             "n",
         ),
         rows,
-        notes=["cost in US dollars; n = conversations whose result file says what it took."],
+        notes=["cost: in US dollars; n = conversations whose result file records calls, tokens or cost."],
     )
     return [table]
 
@@ -87,7 +87,7 @@ def _learning(study: Study) -> list[Table]:
             steps = runs.setdefault(str(training.get("run") or "run"), {})
             steps.setdefault(step, (entry["em_model"], entry["mode"]))
     if not runs:
-        raise Absent("no result names a training run and step (`attune.training`)")
+        raise Absent("no result says which training run and step it belongs to (`attune.training`)")
     leading, *pillars = LEADERBOARD[study.variant]
     means = study.means((leading, *pillars), study.keys)
     rows: list[tuple[Cell, ...]] = []
@@ -102,11 +102,11 @@ def _learning(study: Study) -> list[Table]:
         "Training steps, points of 100",
         (
             "run",
-            Column("step", places=0),
+            Column("training step", "step", places=0),
             "model",
             Column(label_of(study.leading), leading, places=1),
             *map(points, PILLARS, pillars),
-            Column("gain since the first step", "gain", places=1),
+            Column("gain since the first checkpoint", "gain", places=1),
             "n",
         ),
         rows,
@@ -118,9 +118,9 @@ def _learning(study: Study) -> list[Table]:
 MODES = Analysis(
     "modes",
     "Modes",
-    "What do reasoning aloud or knowing the profile change?",
-    "Mode minus the base mode within each conversation that was scored in both. Only the mode default is "
-    "primary.",
+    "What does it change if a model reasons aloud or knows the profile?",
+    "Each mode minus the base mode, within each conversation that was scored in both. Only default is the "
+    "primary mode.",
     _modes,
     {"modes": Dots("mode_differences", ["difference"], split="metric", label="model", line=0.0,
                    unit="points of 100, with 95 % interval")},
@@ -131,7 +131,7 @@ COST = Analysis(
     "Cost against score",
     "What does a score cost?",
     "Means over conversations of the values in result files: recorded cost, calls (without judges) and "
-    "tokens as counted by the server. A model without a recorded cost may be local, or its prices were "
+    "tokens as counted by the server. A model without a recorded cost may be local, or its prices may be "
     "unknown.",
     _cost,
     {"cost": Dots("cost", ["composite_score", "composite_strict", "cost", "tokens_out", "calls"],

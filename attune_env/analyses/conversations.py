@@ -77,7 +77,7 @@ def turn_means(study: Study, turns: pd.DataFrame, metric: str, part: pd.Series, 
 def _drift(study: Study) -> list[Table]:
     turns = turn_scores(study, list(DRIFTING))
     if not (turns["third"] >= 0).any():
-        raise Absent(f"no scored conversation has {FEWEST} turns with scores of single turns")
+        raise Absent(f"no scored conversation of {FEWEST} turns or more has scores for its single turns")
     rows: list[tuple[Cell, ...]] = []
     by_model = {}
     for metric, label in DRIFTING.items():
@@ -125,7 +125,7 @@ def _difficulty(study: Study) -> list[Table]:
     mean = over_models(values)
     defined = np.flatnonzero(~np.isnan(mean))
     if defined.size < 2:
-        raise Absent(f"{defined.size} conversation with a Composite; two are needed")
+        raise Absent(f"conversations with a Composite: {defined.size}; at least two are needed")
     lengths = np.array([len(places) for places in turn_places(study)])
     rows: list[tuple[Cell, ...]] = []
     for row in defined[np.argsort(mean[defined], kind="stable")]:
@@ -157,9 +157,10 @@ DRIFT = Analysis(
     "turn-drift",
     "Turn drift",
     "Do models get better or worse as a conversation goes on?",
-    f"Turn k of T is in third ⌊3 (k − 1)/T⌋, in conversations of at least {FEWEST} turns. Each third is "
-    "the mean over its turns, then over models, then over conversations; the change is taken within each "
-    "conversation. Canonical turn scores, in which a turn without judgements or comparisons counts as 1.",
+    f"Turn k of T is in third ⌊3 (k − 1)/T⌋, counted from 0, in conversations of at least {FEWEST} turns. "
+    "Each third is the mean over its turns, then over models, then over conversations; the change is taken "
+    "within each conversation. Turn scores are canonical: a turn without judgements or comparisons counts "
+    "as 1.",
     _drift,
     {
         "turn-drift": Lines("turn_drift", [f"{third}_third" for third in THIRDS],
@@ -174,7 +175,7 @@ DRIFT = Analysis(
 DIFFICULTY = Analysis(
     "difficulty",
     "Difficulty of conversations",
-    "Which conversations are hard, for all and for each model?",
+    "Which conversations are hard, for all models together and for each?",
     "Mean of the leading Composite over the models that were scored on a conversation; standard "
     "deviations with n − 1. The figure shows the hardest.",
     _difficulty,

@@ -45,7 +45,7 @@ def _feelings(study: Study) -> list[Table]:
         ))  # fmt: skip
     by_model = study.sheet(
         "feelings_by_model",
-        "Errors of feelings by model",
+        "Errors in predicted feelings by model",
         ("model", "valence error", "arousal error", "distance", "pairs", share("same item"), share("missed"),
          Column("invented per turn", places=2), "other names", share("turns unanswered")),
         rows,
@@ -67,14 +67,14 @@ def _feelings(study: Study) -> list[Table]:
         "feelings_by_item",
         "Errors by felt item, all models together",
         ("felt", "valence", "arousal", "valence error", "arousal error", "pairs", share("same item"),
-         share("missed"), Column("most often read as", "read_as"), share("in", "read_as_share")),
+         share("missed"), Column("most often read as", "read_as"), share("how often", "read_as_share")),
         rows,
     )  # fmt: skip
     return [by_model, by_item, _confusion(study, tags, everyone)]
 
 
 def _confusion(study: Study, tags: pd.DataFrame, everyone: pd.DataFrame) -> Table:
-    """Counts in long form: pooled over models, and those of each model; items by valence."""
+    """Counts in long form, for all models together and for each; items are ordered by valence."""
     order = [*sorted(EMOTIONS, key=lambda name: (POINT[name][0], name)), INVENTED, OTHER, MISSED]
     rows: list[tuple[Cell, ...]] = []
     blocks = [("all models", everyone)]
@@ -86,11 +86,11 @@ def _confusion(study: Study, tags: pd.DataFrame, everyone: pd.DataFrame) -> Tabl
             number = int(counts[felt, read])
             rows.append((model, felt, read, number, None if felt == INVENTED else number / int(sums[felt])))
     columns = ("model", "felt", "read as", "count", share("of the felt item", "share_of_felt"))
-    return study.sheet("feelings_confusion", "Which item is read as which: counts", columns, rows, keys=3)
+    return study.sheet("feelings_confusion", "How each felt item is read: counts", columns, rows, keys=3)
 
 
 def _panas(study: Study) -> list[Table]:
-    reason = "no PANAS item is known before, after and predicted"
+    reason = "no PANAS item is known before and after and was predicted"
     found = answers_of(study, "affect", reason)
     said = found["said"].notna()
     values = {
@@ -143,7 +143,7 @@ def _panas(study: Study) -> list[Table]:
 
 
 def _branches(study: Study) -> list[Table]:
-    reason = "no branch score is both rated and predicted"
+    reason = "no branch was both rated and predicted"
     found = answers_of(study, "branches", reason)
     said = found["said"].notna()
     error = (found["said"] - found["truth"]).where(said, 0.0)
@@ -182,16 +182,16 @@ def _branches(study: Study) -> list[Table]:
 
 FEELINGS = Analysis(
     "feelings",
-    "Which feeling is read as which",
+    "How feelings are read",
     "How far off are predicted feelings, and in which direction?",
     "Felt and predicted items are paired by the matching of the emotion VA metric, turn by turn; an error "
     "is predicted minus felt on the unit scales of valence and arousal. Felt items without a partner are "
-    "'missed', predicted ones without a partner 'invented', and names outside the 20 items 'other'; turns "
-    "without a valid answer are left out.",
+    "'missed', predicted items without a partner are 'invented', and predicted names outside the 20 items "
+    "are 'another name'; turns without a valid answer are left out.",
     _feelings,
     {
         "feelings-error": Dots("feelings_by_model", ["valence_error", "arousal_error"], line=0.0,
-                               unit="predicted minus felt, 0 to 1 (right: pleasanter, more aroused)"),
+                               unit="predicted minus felt, 0 to 1 (right: more pleasant, more aroused)"),
         "feelings-confusion": Heat(
             "feelings_confusion", "felt", "read_as", "share_of_felt", where=("model", "all models"),
             range_=(0.0, 100.0), unit="felt (row) and predicted (column) items, % of the row, all models",
@@ -202,8 +202,9 @@ PANAS = Analysis(
     "panas-items",
     "PANAS by item",
     "Do models predict how each feeling changes, or is assuming no change as good?",
-    "Items that are known before and after and were predicted; change is after minus before, gain is the "
-    "error of assuming no change minus the model's error, above 0 where the model is more accurate.",
+    "Items that the person rated before and after and that the model predicted. Change is after minus "
+    "before; gain is the error of assuming no change minus the model's error, above 0 if the model is more "
+    "accurate.",
     _panas,
     {
         "panas-items-by-model": Dots("panas_items_by_model", ["gain"], line=0.0,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PILLARS: Final = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES: Final = (
     "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
-    "diagnostic = no paper metric."
+    "diagnostic = not a metric of the paper."
 )
 KEY_COLUMNS: Final = ("model", "kind", "mode")
 """The columns that name a row of a table of models."""
@@ -82,9 +82,9 @@ def notes(study: Study) -> list[str]:
         f"mean [95 % percentile bootstrap interval], {study.table.resamples:,} resamples by "
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
         "Composite (canonical) = the benchmark's scoring, which rewards silence: for comparison with "
-        "published scores. Strict = an unanswered question scores 0: it decides the verdict and the profile. "
-        f"The leaderboard is ranked by the {study.variant} one.",
-        "baseline = reads nothing of the conversation or only its surface; oracle = is given the "
+        "published scores. Strict = an unanswered question scores 0: the verdict and the profile go by it. "
+        f"The leaderboard is ranked by the {study.variant} score.",
+        "baseline = reads nothing of the conversation, or only its surface; oracle = is given the "
         "annotations. parsed = replies that could be read, answered = scored items with a valid answer, "
         "unscored = items without an annotation.",
     ]
@@ -116,7 +116,7 @@ def metric_tables(study: Study) -> list[Table]:
                 table.rows.append((name, "", "", *(values.get(m.column) for m in metrics), 7))
         tables.append(table)
     if not tables:
-        raise Absent(f"no metric of a report is defined in mode {study.mode}")
+        raise Absent(f"no reported metric is defined in mode {study.mode}")
     absent = [metric.label for name, metric in METRICS.items() if name not in shown]
     fewer = [
         f"{metric.label} n = {found[key][name].n} for {key[0]}"
@@ -187,8 +187,9 @@ def samples_table(scores: Mapping[str, Any], mode: str = "") -> list[Table]:
         Column("se over conversations", places=2),
     )  # fmt: skip
     note = (
-        "sd over samples = of the samples' means: the effect of asking again; se over conversations = the "
-        "effect of other conversations. Samples are compared on the conversations that all of them have."
+        "sd over samples = standard deviation of the samples' means, the effect of asking again; se over "
+        "conversations = standard error, the effect of other conversations. Samples are compared on the "
+        "conversations that all of them have."
     )
     title = f"Samples, {variant} Composite, points of 100"
     return [Table(title, columns, rows, [note], keys=2, name="samples")] if rows else []
@@ -228,8 +229,8 @@ LEADERS = Analysis(
     "Who scores highest, and on which pillar?",
     "Means over conversations with 95 % bootstrap intervals from the same resamples for all models; the "
     "oracle is in the table only. Pillars, with their shares of the Composite: Emotion is what the person "
-    "felt at each turn; Evaluation what a reply did, what was wanted and which reply was preferred; Holistic "
-    "the affect, answers and ratings after the conversation.",
+    "felt at each turn; Evaluation what the reply did, what was wanted and which reply was preferred; "
+    "Holistic the affect, answers and ratings after the conversation.",
     _first,
     {
         "leaderboard": Pillars(
@@ -242,7 +243,7 @@ EVERY_METRIC = Analysis(
     "Every metric",
     "How does each model do on each metric?",
     "Means over the conversations where a metric is defined. Each metric is marked as an input of the "
-    "canonical Composite, as reported beside it, or as a diagnostic that the paper does not have. "
+    "canonical Composite, as reported beside it, or as a diagnostic that is not in the paper. "
     "Published figures come from other conversations; they are shown only beside results on the benchmark's "
     "data.",
     _every,

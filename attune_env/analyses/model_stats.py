@@ -23,12 +23,13 @@ COLUMNS: Final = (
     Column("n"),
     Column("defined", share=True),
     Column("mean"),
-    Column("with gaps 0", "mean_unscored_as_0"),
+    Column("unscored as 0", "mean_unscored_as_0"),
     *(Column(name) for name in _SPREAD),
 )
 NOTES: Final = (
-    "n = conversations where the metric is defined, defined = their share; with gaps 0 = the mean with the "
-    "others counted 0 (not of errors, distances and gaps). sd with n - 1, se = sd/√n, q1 and q3 = quartiles.",
+    "n = conversations where the metric is defined, defined = their share; unscored as 0 = the mean with the "
+    "others counted as 0 (not for errors, distances and gaps). sd with n - 1, se = sd/√n, q1 and q3 = "
+    "quartiles.",
     "parsed = replies that could be read, answered = scored items with a valid answer, unscored = items "
     "without an annotation.",
 )
@@ -76,7 +77,7 @@ def stats_csv(scores: Mapping[str, Any], tables: Sequence[Table]) -> str:
 
 
 def _spread(values: Array, scored: int, zero_lowest: bool) -> tuple[Cell, ...]:
-    """n, defined share, mean, mean with gaps as 0, sd, se, min, quartiles, max of the defined values."""
+    """n, defined share, mean, mean with unscored as 0, sd, se, min, quartiles, max of the defined values."""
     known = values[~np.isnan(values)]
     n = len(known)
     if not n:

@@ -33,7 +33,7 @@ VA: Final = SHOWN["avg_emotion_va_score"]
 TAGGED: Final = {
     name: f"{SHOWN[f'avg_{name}']}, tagged turns only" for name in ("emotion_va_score", "emotion_f1")
 }
-NEUTRAL: Final = "neutral turns (of the data)"
+NEUTRAL: Final = "neutral turns (in the data)"
 DRAWS: Final = 2_000
 """Permutations per group if there are many groups."""
 
@@ -166,7 +166,7 @@ def _numbers(record: Conversation | None) -> dict[str, float]:
 
 def _people(study: Study) -> None:
     if study.conversations is None:
-        raise Absent("profiles and topics are in the conversations; give them with --data")
+        raise Absent("profiles and topics are in the conversations; name these with --data")
 
 
 def _clinical(study: Study) -> list[Table]:
@@ -196,7 +196,7 @@ def _clinical(study: Study) -> list[Table]:
         f"{VA}, any diagnosis against none, points of 100",
         ("model", *_heads("any diagnosis", "none")),
         ((key[0], *cells) for key, cells in zip(study.models, _cells(found), strict=True)),
-        notes=["Holm over the models."],
+        notes=["p is Holm-corrected over the models."],
     )
     if not each:
         return [table, by_model]
@@ -207,7 +207,7 @@ def _clinical(study: Study) -> list[Table]:
         ("diagnosis", "metric", *_heads("this diagnosis", "none")),
         contrast_rows(study, each, {name: columns[name] for name in shown}),
         keys=2,
-        notes=["One person may state several. p values are Holm-corrected over the diagnoses of a metric."],
+        notes=["One person may state several diagnoses. p is Holm-corrected over the diagnoses of a metric."],
     )
     return [table, by_model, diagnoses]
 
@@ -241,16 +241,17 @@ def _traits(study: Study) -> list[Table]:
 
 
 _OVERLAP: Final = (
-    "p: permutation of the groups' labels, Holm over the groups of a metric. Groups overlap in "
-    "participants and topics: a difference is no cause. Conversations that do not say are left out."
+    "p: permutation test of the group labels, Holm-corrected over the groups of a metric. Groups overlap in "
+    "participants and topics, so a difference does not show a cause. Conversations that do not state the "
+    "group are left out."
 )
 CLINICAL = Analysis(
     "clinical-affect-gap",
     "Clinical affect gap",
     "Are the feelings of people with a diagnosis predicted less accurately?",
-    f"Mean over conversations with people who state any diagnosis minus those who state none. {_OVERLAP} "
-    "Turns without a tag (neutral) reward an empty answer, so tagged turns are also compared alone, and the "
-    "share of neutral turns is shown too.",
+    "Mean over conversations with people who state any diagnosis minus the mean over those who state none. "
+    f"{_OVERLAP} Turns without a tag (neutral turns) reward an empty answer, so tagged turns are also "
+    "compared on their own; the share of neutral turns is shown too.",
     _clinical,
     {
         "clinical-affect-gap": Dots("clinical_affect_gap_by_model", ["inside", "outside", "difference"],
@@ -263,8 +264,8 @@ CLINICAL = Analysis(
 TRAITS = Analysis(
     "traits",
     "Traits",
-    "Does accuracy depend on the participant's questionnaires?",
-    f"Groups are split at published screening cuts if there are any, or else at the median. {_OVERLAP}",
+    "Does accuracy depend on the participant's questionnaire scores?",
+    f"Groups are split at the published screening cut-off if there is one, or else at the median. {_OVERLAP}",
     _traits,
     {"traits": Dots("traits", ["difference"], split="metric", line=0.0, across=3,
                     unit="group minus the others, all models, points")},

@@ -42,7 +42,7 @@ class Sources:
         seed: seeds it.
         scores_only: read conversations only where `where` needs them, and no result files.
         needs_data: the conversations are required.
-        baseline: the player that the verdict compares with.
+        baseline: the model or policy that the verdict compares with.
     """
 
     scores: Sequence[Path]

@@ -40,7 +40,7 @@ class Study:
         resample: units of the bootstrap.
         seed: seeds it.
         command: what reproduces this study.
-        baseline: the player that the verdict compares with; by default the best baseline.
+        baseline: the model or policy that the verdict compares with; by default the best baseline.
     """
 
     scores: Mapping[str, Any]
@@ -58,7 +58,7 @@ class Study:
             object.__setattr__(self, "mode", PRIMARY if PRIMARY in modes else min(modes))
         players = [model for model, _ in self.keys]
         if self.baseline and self.baseline not in players:
-            raise UnknownNameError("scored player", self.baseline, players)
+            raise UnknownNameError("scored model", self.baseline, players)
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
@@ -68,7 +68,7 @@ class Study:
 
     @property
     def participants(self) -> int:
-        """How many people hold this mode's conversations; one of unknown owner counts as a person."""
+        """Participants in this mode's conversations; a conversation that names none counts as one."""
         return len({participant_of(entry) for entry in self.entries if entry["mode"] == self.mode})
 
     @property
@@ -157,7 +157,7 @@ class Study:
         notes: Iterable[str] = (),
         foldable: Sequence[str] = (),
     ) -> Table:
-        """A table about this study: its title says the mode, and baselines and the oracle are faint."""
+        """A table about this study: its title names the mode, and baselines and the oracle are grey."""
         held = list(rows)
         title = f"{title}; mode {mode_text(self.mode)}"
         dim = references(str(row[0]) for row in held)
@@ -186,7 +186,7 @@ class Study:
 
 
 def over_models(values: Array) -> Array:
-    """The mean over models of each conversation: shape (rows, models, …) to (rows, …); NaN if none is."""
+    """The mean over models in each conversation: shape (rows, models, …) to (rows, …); NaN if all are."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean: Array = np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1)

@@ -77,26 +77,28 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
     Raises SettingsError if one of the sides is empty.
     """
     inside, outside = sides(study, where)
-    for side, what in ((inside, f"with {where}"), (outside, f"that decidedly lack {where}")):
+    for side, what in ((inside, f"with {where}"), (outside, f"known to lack {where}")):
         if not side.any():
-            raise SettingsError(one_line(f"there is no scored conversation {what}, so nothing to compare"))
+            raise SettingsError(
+                one_line(f"there is no scored conversation {what}, so there is nothing to compare")
+            )
     tables = [
         table for title, group in GROUPS if (table := _table(study, where, title, group, inside, outside))
     ]
     unsure = counted(int((~inside & ~outside).sum()), "conversation")
     tables[-1].notes = [
-        "difference = subset - others, in the metric's unit; p by permutation of who belongs to the subset, "
-        "two-sided, uncorrected: with many rows some are small by chance."
+        "difference = subset - others, in the metric's unit; p: two-sided permutation test of membership in "
+        "the subset, uncorrected, so with many rows some are small by chance."
     ]
     if not (inside | outside).all():
-        tables[-1].notes.append(f"{unsure} on neither side: the field is not stated there.")
+        tables[-1].notes.append(f"{unsure} on neither side, since the field is not stated there.")
     sizes = f"{counted(int(inside.sum()), 'conversation')} against {int(outside.sum())}"
     return Analysis(
         "subset",
         "The subset against the others",
-        one_line(f"With {where}, {sizes}: does any metric differ?"),
-        "Mean over the conversations of the subset minus mean over the others; intervals draw both groups "
-        "again in each resample.",
+        one_line(f"Does any metric differ with {where} ({sizes})?"),
+        "Mean over the conversations of the subset minus mean over the others; each resample of an interval "
+        "draws both groups again.",
         lambda _: tables,
         {tables[-1].name: Dots(tables[-1].name, ["difference"], split="metric", label="model", line=0.0,
                                unit="subset minus the others, 95 % interval")},

@@ -24,13 +24,13 @@ from attune_rewards.tree import LEAF, LEAVES
 PRIOR = "builtin/prior"
 NEEDED = ("builtin/surface", "builtin/asked", PRIOR)
 """Baselines whose absence the summary mentions."""
-ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
+ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too little data"
 MUCH = 0.05
 """Share of unreadable replies from which the summary mentions them."""
 
 
 def part_name(leaf: str) -> str:
-    """A strict part for people: `What the reply did`, `Rating of managing`."""
+    """A strict part's name for readers: `What the reply did`, `Rating of managing`."""
     part = LEAF[leaf]
     if part.canonical:
         return label_of(METRICS[part.canonical])
@@ -98,11 +98,11 @@ def verdict_tables(study: Study) -> list[Table]:
             "verdict",
             "baseline",
             Column(label_of(metric), metric.column, places=1),
-            Column("of the baseline", "baseline_mean", places=1),
+            Column("baseline's", "baseline_mean", places=1),
             Column("difference", places=1),
             HOLM,
             Column("below the oracle", "below_oracle", places=1),
-            "n",
+            Column("conversations", "n"),
         ),
         rows,
         notes=_limits(study),
@@ -112,8 +112,10 @@ def verdict_tables(study: Study) -> list[Table]:
 
 
 def _limits(study: Study) -> list[str]:
-    """The people that the numbers rest on, and the randomness that they leave out."""
-    notes = [f"n = conversations, of {counted(study.participants, 'participant')} in all."]
+    """The participants that the numbers rest on, and the randomness that they leave out."""
+    notes = [
+        f"{counted(study.participants, 'participant')} in all; intervals and p are over {study.table.unit}s."
+    ]
     if not study.only_policies and not sample_spread(study.scores):
         notes.append(
             "Each reply was sampled once: intervals and tests leave out the model's own randomness (measure "
@@ -169,8 +171,8 @@ def profile_tables(study: Study) -> list[Table]:
                              score, low, n, leaf))  # fmt: skip
     columns = (
         *("model", "part", Column("gain", places=2), Column("best baseline", places=2), "its name", HOLM),
-        *("score", "prior", "n"),
-        Column("in files", "name"),
+        *("score", "prior", Column("conversations", "n")),
+        Column("name in files", "name"),
     )
     title = "Profile: share of the way from prior (0) to the annotations (1)"
     return [study.sheet("profile", title, columns, rows, keys=2)]
@@ -189,7 +191,7 @@ def summary(study: Study) -> list[str]:
         ABOVE: ("scores", "score", "significantly above", ""),
         SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
         BELOW: ("scores", "score", "significantly below", "" if reads else ", which does not read the text"),
-        FEW: ("was", "were", "scored on too few conversations to compare with", ""),
+        FEW: ("has", "have", "too little data to be compared with", ""),
     }
     lines: list[str] = []
     for verdict, (one, several, relation, more) in says.items():
@@ -260,12 +262,12 @@ def _unreadable(study: Study) -> list[str]:
 VERDICT = Analysis(
     "verdict",
     "Verdict",
-    "Does a model do better than answers that do not read the conversation?",
+    "Does a model do better than answers given without reading the conversation?",
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
     "the baseline (the best one, or --baseline), paired by conversation, with a 95 % interval over {units}. "
-    "Above or below: p < 0.05 in a sign-flip test, Holm-corrected over the models; fewer than "
-    f"{MEANINGFUL} {{units}} get no verdict. Beating surface, which goes by surface cues "
-    "without understanding anything, is necessary, not sufficient.",
+    "Above or below: p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; fewer than "
+    f"{MEANINGFUL} {{units}} are too little data. Beating surface, which goes by surface cues without "
+    "understanding anything, is necessary, not sufficient.",
     verdict_tables,
 )
 PROFILE = Analysis(
@@ -273,12 +275,12 @@ PROFILE = Analysis(
     "Profile",
     "What can each model read, and what can it not?",
     "(score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: 0 is "
-    "what prior gets, 1 what the annotations get; 95 % intervals over {units}, each by itself. The upright "
-    "mark is the best scored baseline on the part; p is a sign-flip test of the difference to it, "
+    "what prior gets, 1 what the annotations get. The 95 % intervals are over {units} and not corrected. The "
+    "vertical mark is the best scored baseline on the part; p is a sign-flip test of the difference from it, "
     "Holm-corrected over all parts and models of the table, and the summary counts p < 0.05. Interval and p "
-    "may also disagree where the mark is at 0: the interval resamples {units} and is not corrected; the test "
-    "flips the signs of their differences, and where few differ no p is small. Values beyond the "
-    "axis are written at its edge.",
+    "may disagree even where the mark is at 0: the interval resamples {units}, while the test flips the "
+    "signs of their differences, and where few differ, no p is small. Values beyond the axis are "
+    "written at its edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
                      limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},

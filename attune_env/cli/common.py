@@ -1,4 +1,4 @@
-"""Steps that the commands share: reading data, showing progress, listing problems one per line."""
+"""Functions that the commands share: read data, show progress, list problems one per line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
 
 @contextmanager
 def stoppable(
-    told: str = "stopped; what is complete is kept: run the same command again to go on",
+    told: str = "stopped; what is complete is kept: run the same command again to continue",
 ) -> Iterator[None]:
     """Exit on Ctrl-C with code 130, saying what is kept."""
     try:
@@ -107,7 +107,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     from attune_data.codebook import Codebook, load_official
     from attune_episodes.data_arguments import SAMPLE, DataArguments
 
-    # as a path, since the text "simulated" would name a world
+    # as a path, since the text "simulated" would mean simulated data
     path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
     book = Codebook.own() if path is None else load_official(path)
     own = "our own wording (the benchmark's comes with its data)"

@@ -1,4 +1,4 @@
-"""`attune data`: look at conversation files, divide, simulate and import them."""
+"""`attune data`: validate, describe, split, simulate and import conversations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Validate, describe, split, simulate and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
-    help="Convert other data sets to this format; nothing is added to what they say.", no_args_is_help=True
+    help="Convert other data sets to this format, without adding anything to what they say.",
+    no_args_is_help=True,
 )
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
@@ -36,9 +37,9 @@ Part = Literal["all", "seen", "unseen"]
 
 @command(app)
 def validate(path: str = shared.DATA_ARGUMENT) -> None:
-    """Check conversation files: every problem is listed, one per line, with its place.
+    """Check conversation files and list every problem, one per line, with its place.
 
-    Exit code 1 if anything is wrong; warnings alone leave it at 0.
+    The exit code is 1 if anything is wrong; warnings alone leave it at 0.
 
     Example: attune data validate "Test Samples/Sample200"
     """
@@ -57,7 +58,7 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
     others = {one.name for one in Path(path).glob("*.json")} - {"annotation_codebook.json"}
     if others := {name for name in others if file_number(name) is None}:
         names = ", ".join(map(one_line, sorted(others)[:10]))
-        print(f"not looked at, since not called conversation_N.json: {names}", file=sys.stderr)
+        print(f"ignored, since they are not named conversation_N.json: {names}", file=sys.stderr)
     turns = sum(len(c.turns) for c in loaded)
     print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
     if loaded:
@@ -73,7 +74,7 @@ def stats(
     where: str | None = shared.WHERE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Describe a data set: turns, base rates of every question, tags, goals, gaps.
+    """Describe a data set: turns, base rates of every question, tags, goals, missing parts.
 
     Example: attune data stats sample
 
@@ -106,9 +107,9 @@ def split(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Split conversations by participant, so that nobody is in two parts.
+    """Split conversations by participant, so that nobody is in more than one part.
 
-    Writes conversation_N.json into one folder per part and keeps the numbers. The same seed gives the same
+    Writes conversation_N.json into one folder per part and keeps their numbers. The same seed gives the same
     parts.
 
     Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts
@@ -127,13 +128,13 @@ def split(
     conversations = read_data(path, skip_invalid=skip_invalid, where=where)
     parts = divide(conversations, shares, seed=seed, stratify=stratify)
     write_parts(parts, output, numbers=numbers_of(conversations), overwrite=overwrite)
-    headings = ("part", "conversations", "share", "asked", "participants", "fingerprint", "folder")
+    headings = ("part", "conversations", "share", "requested", "participants", "fingerprint", "folder")
     table = Table(f"{path}, seed {seed}", headings)
     for name, part in parts.items():
         given = (f"{len(part) / len(conversations):.1%}", f"{shares[name]:.1%}")
         people = str(len({one.participant for one in part}))
         table.rows.append((name, str(len(part)), *given, people, part.fingerprint, str(output / name)))
-    table.notes = [f"provenance {conversations.provenance}; no participant is in two parts."]
+    table.notes = [f"provenance {conversations.provenance}; no participant is in more than one part."]
     table.print()
 
 
@@ -167,9 +168,9 @@ def simulate(
     number: int = option("How many conversations.", 100, "-n", min=1),
     seed: int = shared.SEED,
     level: str = option(f"How hard participants are to read: {', '.join(LEVELS)}.", "default"),
-    start: int = option("Index of the first one: item i of a seed is always the same.", 0, min=0),
-    topics: Part = option("unseen: three topics that seen does not have.", "all"),
-    templates: Part = option("unseen: a fifth of all phrases, which seen does not have.", "all"),
+    start: int = option("Index of the first conversation: item i of a seed is always the same.", 0, min=0),
+    topics: Part = option("unseen: the three topics that seen does not have.", "all"),
+    templates: Part = option("unseen: the fifth of all phrases that seen does not have.", "all"),
     format: Literal["files", "jsonl", "dataset"] | None = option(
         "files (conversation_N.json), jsonl, or a saved dataset."
     ),
@@ -178,10 +179,10 @@ def simulate(
     server: shared.Server,
     drawn: shared.Drawn,
 ) -> None:
-    """Generate annotated conversations of simulated participants: training data other than the benchmark.
+    """Generate annotated conversations of simulated participants, to train on instead of the benchmark.
 
     The same seed gives the same bytes on every machine. docs/simulator.md describes the participants. With
-    --voice a model words the texts, each of which is read again before it is taken (docs/voices.md).
+    --voice a model words the texts, each of which is checked before it is used (docs/voices.md).
 
     Example: attune data simulate -n 1000 --seed 7 -o simulated
 
@@ -193,7 +194,7 @@ def simulate(
     from attune_data.simulate.voice import grammar
 
     if number > sys.maxsize:
-        raise SettingsError("--number is more than any disk holds: give a smaller one")
+        raise SettingsError("--number is more than any disk can hold: give a smaller one")
     write = _writer(output, format, overwrite=overwrite)
     voice = servers.chosen_voice(voiced, server, drawn)
     world = Simulation(
@@ -223,7 +224,7 @@ def esconv(
 ) -> None:
     """Import ESConv: emotional support chats between a seeker and a supporter.
 
-    Says what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+    Reports what is annotated, what was left out, and why. docs/importing.md has the table of fields.
 
     Example: attune data import esconv ESConv.json -o esconv
     """
@@ -239,14 +240,14 @@ def prism(
     ),
     output: Path = DESTINATION,
     pairs: Literal["all", "alternates"] = option(
-        "alternates: leave out comparisons with the reply in the thread, which reveals their winner.", "all"
+        "alternates: leave out comparisons with the reply in the thread, which reveals the winner.", "all"
     ),
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Import PRISM: conversations with several models at once, every reply scored.
 
-    Says what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+    Reports what is annotated, what was left out, and why. docs/importing.md has the table of fields.
 
     Example: attune data import prism prism-alignment -o prism --pairs alternates
     """
@@ -300,4 +301,4 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
         print(f"note: {note}")
     noun = "conversation" if number == 1 else "conversations"
     print(f"wrote {number} {noun} to {output}: {imported.dataset}, provenance imported")
-    print(f"licence {imported.licence}: name the source in what you make of them")
+    print(f"licence {imported.licence}: credit the source in what you make from them")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def live(
     *,
     seed: int = option("Seed of the simulated people.", 0),
-    index: int = option("Which of their conversations to hold, counted from 0.", 0, min=0),
+    index: int = option("Which of their conversations to have, counted from 0.", 0, min=0),
     level: str = option(f"How hard people are to read: {', '.join(LEVELS)}.", "default"),
     reader: str = option("What reads your replies: fitted, held_out or lexicon.", "fitted"),
     voiced: shared.Voiced,
@@ -27,9 +27,9 @@ def live(
 ) -> None:
     """Talk with a simulated person, who answers what you say; each line of input is one reply.
 
-    An empty line counts as a reply that says nothing. At the end, shows turn by turn what the person felt and
-    wanted, how each reply was read, and what it earned. With --voice a model words what the person says; what
-    they feel and do stays the same.
+    An empty line counts as a reply that says nothing. At the end, you see turn by turn what the person felt
+    and wanted, how each reply was read, and what it earned. With --voice a model words what the person says;
+    what they feel and do stays the same.
 
     Example: attune live --seed 7
 
@@ -61,7 +61,10 @@ def _talk(standing: Standing) -> None:
         sys.stdin.reconfigure(errors="replace")  # replace undecodable input instead of failing
     asks = sys.stdin.isatty()
     if asks:
-        print(f"Reply to what the person says, {held.length} times at most; Ctrl-D ends it.", file=sys.stderr)
+        print(
+            f"Reply to what the person says, {held.length} times at most; Ctrl-D ends the conversation.",
+            file=sys.stderr,
+        )
     try:
         while True:
             if not held.turns or held.turns[-1].answer != "ends":
@@ -78,4 +81,7 @@ def _talk(standing: Standing) -> None:
     finally:
         print(transcript(held) if held.turns else "nothing was said")
     if not held.done:
-        print(f"the input ended before the conversation: {held.length} replies at most", file=sys.stderr)
+        print(
+            f"the input ended before the conversation, which takes up to {held.length} replies",
+            file=sys.stderr,
+        )

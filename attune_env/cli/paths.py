@@ -1,4 +1,4 @@
-"""`attune paths`: the folders of files that other programs read."""
+"""`attune paths`: the folders whose files other programs read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ PLACES: Final = {
 
 
 def paths(
-    name: str | None = argument(f"One of: {', '.join(PLACES)}. Without one: a list.", "[NAME]", None),
+    name: str | None = argument(
+        f"One of: {', '.join(PLACES)}. Without a name, all are listed.", "[NAME]", None
+    ),
 ) -> None:
     """Print the folder of files that another program reads.
 

@@ -28,20 +28,22 @@ def run(
     selection: shared.Selection,
     server: shared.Server,
     drawn: shared.Drawn,
-    experimental: bool = option("Required: I have read the warning, and it allows my use.", False),
-    output: Path = option("Folder of the guesses.", Path("profiles"), "-o"),
+    experimental: bool = option(
+        "Required: confirm that you have read the warning and that it allows your use.", False
+    ),
+    output: Path = option("Folder for the guesses.", Path("profiles"), "-o"),
     options: Path | None = option(
         'JSON with the options that the data\'s questionnaire offered: {"gender": ["Female", …]}.',
         metavar="FILE",
     ),
     overwrite: bool = option("Make existing guesses again.", False),
     seed: int | None = option(
-        "Seed of builtin random (0). If given, each call to a server also sends a seed."
+        "Seed of builtin random (default 0). If given, each call to a server also sends a seed."
     ),
 ) -> None:
-    """Let a model (or a baseline) guess each participant's profile from the conversation; runs resume.
+    """Let a model (or a baseline) guess each participant's profile from the conversation.
 
-    Prints what such guesses may and may not be used for, and does nothing without --experimental. Sends one
+    Prints what such guesses may and may not be used for, and does nothing without --experimental. Makes one
     call per conversation, with only its messages. Not part of `attune run`, scores or rewards.
 
     Example: attune profile run builtin prior sample --experimental
@@ -55,7 +57,7 @@ def run(
     for line in WARNING:
         print(f"warning: {line}", file=sys.stderr)
     if not experimental:
-        print("error: nothing was done; if your use is one of those, add --experimental", file=sys.stderr)
+        print("error: nothing was done; if the warning allows your use, add --experimental", file=sys.stderr)
         raise typer.Exit(2)
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
@@ -70,7 +72,7 @@ def run(
     if provider == "builtin":
         with stoppable():
             made = run_baseline(model, conversations, output, form, seed or 0, overwrite=overwrite)
-        print(f"wrote {made.written} guesses to {output}, {made.skipped} were complete already")
+        print(f"wrote {made.written} guesses to {output}; {made.skipped} were already complete")
         print(f"next: {next_command}")
         return
     (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed)
@@ -82,7 +84,7 @@ def run(
     how = servers.options_of(server, evaluated.endpoint, overwrite=overwrite)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_profiles(evaluated, conversations, output, form, how, shown)
-    done = f"wrote {report.written} guesses to {output}, {report.complete_before} were complete already"
+    done = f"wrote {report.written} guesses to {output}; {report.complete_before} were already complete"
     servers.end(report, done, next_command, how.command)
 
 
@@ -94,7 +96,7 @@ def score(
     where: str | None = shared.WHERE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Score guesses against the participants' own statements, beside constants that read nothing.
+    """Score guesses against the participants' own statements, beside constant guesses that read nothing.
 
     Example: attune profile score --results profiles --data sample
     """
@@ -111,8 +113,8 @@ def score(
     left_out(problems, skip=skip_invalid and bool(found))
     scores = score_guesses(found, conversations)
     if not scores:
-        missing = "no guess about a conversation that is wanted"
-        advice = "run them first, or choose others with --where"
+        missing = "no guess about any of the chosen conversations"
+        advice = "make some first, or choose others with --where"
         raise DataError(Problem(str(results), "", missing, "at least one", advice))
     for one in scores:
         score_table(one).print()

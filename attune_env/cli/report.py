@@ -1,4 +1,4 @@
-"""`attune report | subset | stats`: scores as tables in a terminal, as a page with figures, as a CSV file."""
+"""`attune report | subset | stats`: show scores as tables, as a page with figures, or as a CSV file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Values = list[str] | None
 
 def report(
     files: list[Path] | None = argument(
-        "Scores files made by `attune score`; several make one report.", "SCORES", None
+        "Scores files made by `attune score`; several become one report.", "SCORES", None
     ),
     scores: list[Path] | None = option("The same, as an option.", None, "-s"),
     compare: list[Path] | None = option("More scores files, shown beside the first."),
@@ -42,7 +42,7 @@ def report(
         "The scoring variant that ranks models; by default the one the file was made with."
     ),
     baseline: str = option(
-        "Compare each model with this one, as the tables name it; by default with the best baseline.",
+        "Compare each model with this one, named as in the tables; by default with the best baseline.",
         "",
         metavar="MODEL",
     ),
@@ -50,7 +50,9 @@ def report(
     seed: int = shared.BOOTSTRAP_SEED,
     where: str | None = shared.WHERE,
     formats: list[shared.Format] | None = option("Formats of figures; by default all."),
-    only: list[str] | None = option("With -o: only this analysis, by its name in the page.", metavar="NAME"),
+    only: list[str] | None = option(
+        "With -o: only this analysis, named as in the page's commands; may be repeated.", metavar="NAME"
+    ),
     conversations: bool = option(
         "With -o: one page per conversation.", True, "--conversations/--no-conversations"
     ),
@@ -75,7 +77,7 @@ def report(
         raise SettingsError("name a scores file: attune report scores.json, or --scores scores.json")
     if output is None:
         if given := [name for name, value in (("--formats", formats), ("--only", only)) if value]:
-            raise SettingsError(f"{', '.join(given)}: only for written output; give -o FOLDER")
+            raise SettingsError(f"{', '.join(given)}: only with a report that is written; give -o FOLDER")
     else:
         from attune_env.pages.folder import check_destination
         from attune_env.pages.report import Wanted, write_report
@@ -145,18 +147,18 @@ class Filters:
     diagnosis: Values = option('A diagnosis, or "any" or "none"; may be repeated.')
     category: Values = option("Category of the topic.")
     subtopic: Values = option("Subtopic.")
-    topic: Values = option("The topic's own text.")
+    topic: Values = option("Text of the topic.")
     attitude: Values = option("Attitude to the topic.")
     model: Values = option("The model that replied in the conversation.", None, "--om")
     gender: Values = option("Gender.")
-    age_range: Values = option("Range of age.")
+    age_range: Values = option("Age range.")
     country: Values = option("Country.")
     education: Values = option("Education.")
     work_edu_background: Values = option("Field of work or study.")
-    english_proficiency: Values = option("Proficiency in English.")
+    english_proficiency: Values = option("English proficiency.")
     profile_type: Values = option("Kind of profile.")
     participant: Values = option("Participant id.")
-    provenance: Values = option("Provenance mark.")
+    provenance: Values = option("Provenance of the conversation.")
 
 
 def subset(
@@ -166,8 +168,10 @@ def subset(
         "The annotated conversations; by default those named in the scores file.", None, "-d", metavar="PATH"
     ),
     filters: Filters,
-    where: str | None = option('Any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"),
-    compare: bool = option("Compare them with the others, with intervals on the difference.", False),
+    where: str | None = option(
+        'Conditions on any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"
+    ),
+    compare: bool = option("Compare them with the others, with intervals on the differences.", False),
     output: Path | None = option("Folder for a page and tables; without it nothing is written.", None, "-o"),
     mode: str | None = option("The mode; by default the primary one."),
     scoring: shared.Scoring | None = option("The scoring variant that ranks models."),
@@ -176,7 +180,7 @@ def subset(
     formats: list[shared.Format] | None = option("With -o: formats of figures."),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Show the scores of the conversations that meet every filter given, alone or against the others.
+    """Show the scores of the conversations that meet every filter given, alone or compared with the others.
 
     Example: attune subset -s scores.json -d "Test Samples/Sample200" --diagnosis ADHD --compare
 
@@ -214,11 +218,11 @@ def subset(
 def stats(
     path: Path | None = argument("A scores file made by `attune score`.", "SCORES", None),
     scores: Path | None = option("The same, as an option.", None, "-s"),
-    output: Path | None = option("Write a CSV file, one row per model and metric.", None, "-o"),
+    output: Path | None = option("CSV file to write, one row per model and metric.", None, "-o"),
     every: bool = option("Every metric of the file, not only those of a report.", False, "--all"),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Summarise each model's scores per metric: n, mean (also with gaps as 0), deviation, quartiles.
+    """Summarise each model's scores per metric: n, mean (also with unscored as 0), deviation, quartiles.
 
     Example: attune stats scores.json
 
@@ -233,7 +237,7 @@ def stats(
         raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")
     if output is not None:
         if output.suffix.lower() != ".csv":
-            raise SettingsError(f"{output}: the name of a table's file must end in .csv")
+            raise SettingsError(f"{output}: the name of the file must end in .csv")
         check_replaceable(output, HEAD, "-o", overwrite=overwrite)
     content = read_scores(path or scores or Path())
     tables = model_stats(content, every=every)

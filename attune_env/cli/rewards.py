@@ -60,9 +60,9 @@ def audit(
 ) -> None:
     """Audit rewards with attacks and a search; exit code 1 if a reward fails.
 
-    Plays the content-free and the shallow policies, degenerate replies of the kind met in training, and an
+    Plays the content-free and the shallow policies, degenerate replies of the kind seen in training, and an
     adversary that searches for the best constant answers. A .py file is executed: read it first. An audit
-    takes six minutes of CPU time or more, most of it for playing the policies, once for all rewards.
+    takes six minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
 
     Example: attune rewards audit --spec skill
 
@@ -76,13 +76,15 @@ def audit(
     from attune_rewards.spec_files import read_reward
 
     if live and (data is not None or spec or where is not None or skip_invalid):
-        raise SettingsError("--live plays simulated people and one reward: leave out --data and --spec")
+        raise SettingsError(
+            "--live audits one reward on simulated people: leave out --data, --spec, --where, --skip-invalid"
+        )
     if data is None and where is not None:
         raise SettingsError("--where filters the conversations of --data: give --data too")
     specs = [] if live else [read_reward(source) for source in spec or PRESETS]
     names = [one.name for one in specs]
     if len(set(names)) < len(names):
-        raise SettingsError(f"two rewards have one name: {', '.join(names)}; rename one")
+        raise SettingsError(f"two rewards have the same name: {', '.join(names)}; rename one")
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
     if live:

@@ -43,23 +43,26 @@ def run(
     server: shared.Server,
     drawn: shared.Drawn,
     judging: shared.Judging,
-    output: Path = option("Folder of the result files.", Path("results"), "-o"),
+    output: Path = option("Folder for the result files.", Path("results"), "-o"),
     overwrite: bool = option("Replace existing results.", False),
     modes: list[str] | None = option(
-        "One or several of default verbose omniscient verbose_omniscient, or all.", panel=ASKED
+        "One or more of default, verbose, omniscient and verbose_omniscient, separated by spaces; or all.",
+        panel=ASKED,
     ),
     seed: int | None = option(
-        "Seed of all random draws (0). If given, each call also sends a seed derived from it.", panel=ASKED
+        "Seed of all random draws (default 0). If given, each call also sends a seed derived from it.",
+        panel=ASKED,
     ),
     samples: int | None = option(
-        "Ask each request this many times; each sample gets its own result files.",
+        "Send each request this many times; each sample gets its own result files.",
         panel=SERVER,
         min=1,
         max=1000,
     ),
     retry_skipped: bool = option("Only conversations that failed in an earlier run.", False, panel=SERVER),
     fit: str | None = option(
-        "Fit mode, prior, asked and surface on this data instead of out of fold.", panel="Built-in policies"
+        "Fit the policies mode, prior, asked and surface on this data instead of out of fold.",
+        panel="Built-in policies",
     ),
     training_run: str | None = _training(
         "With --training-step: the training run that the model is a checkpoint of.", metavar="NAME"
@@ -68,7 +71,7 @@ def run(
         "The training step of the checkpoint, for learning curves.", metavar="N", min=0
     ),
 ) -> None:
-    """Ask a model (or a built-in policy) about conversations, one result file each; runs resume.
+    """Ask a model (or a built-in policy) about conversations, and write a result file for each.
 
     Run the same command again after an interruption: answered requests are not sent again.
 
@@ -95,7 +98,9 @@ def run(
     elif fit:
         raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
     if training_run is not None and training_step is None:
-        raise SettingsError("--training-run needs --training-step: results belong to a step of the run")
+        raise SettingsError(
+            "--training-run needs --training-step: results belong to a training step of the run"
+        )
     training = None if training_step is None else Training(training_step, training_run)
     named = modes or ["default"]
     for name in named:
@@ -131,7 +136,7 @@ def run(
                 for name in names
             ]
         written, before = sum(one.written for one in played), sum(one.skipped for one in played)
-        print(f"wrote {written} results to {output}, {before} were complete already")
+        print(f"wrote {written} results to {output}; {before} were already complete")
         print(f"next: {score}")
         return
     (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed, training)
@@ -139,7 +144,7 @@ def run(
     if retry_skipped:
         conversations = servers.only_skipped(conversations, output, evaluated, wanted)
         if not len(conversations):
-            print(f"nothing is skipped in {output}")
+            print(f"no conversation was skipped in {output}")
             return
     if server.dry_run:
         from attune_env.running.costs import estimate
@@ -177,20 +182,20 @@ def run(
             base_url=endpoint.base_url if endpoint.provider == "custom" else None,
         )
         raise SettingsError(f"{error}: {advice}") from None
-    done = f"wrote {report.written} results to {output}, {report.complete_before} were complete already"
+    done = f"wrote {report.written} results to {output}; {report.complete_before} were already complete"
     servers.end(report, done, score, options.command)
 
 
 def rejudge(
     *,
-    provider: str = argument("Where the judge is: openrouter, openai, prime, custom.", "PROVIDER"),
+    provider: str = argument("The judge's provider: openrouter, openai, prime or custom.", "PROVIDER"),
     judge: str = argument("The judge's name on the server.", "MODEL"),
     results: Path = shared.RESULTS,
     data: str = shared.DATA,
     selection: shared.Selection,
     server: shared.Server,
     output: Path | None = option(
-        "Folder for the files with the judgements; by default in place.", None, "-o"
+        "Folder for the files with the judgements; by default the files are changed in place.", None, "-o"
     ),
     judge_model: list[str] | None = shared.JUDGE_MODEL,
     codebook: Path | None = shared.CODEBOOK,
@@ -226,5 +231,5 @@ def rejudge(
         report = rejudging.rejudge(
             results, conversations, judges, output, options=options, watcher=shown, **asked
         )
-    done = f"judged {report.written} results in {folder}, {report.complete_before} were judged already"
+    done = f"judged {report.written} results in {folder}; {report.complete_before} were already judged"
     servers.end(report, done, servers.score_command(folder, data, selection.where), options.command)

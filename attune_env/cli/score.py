@@ -20,12 +20,12 @@ def score(
         "The scoring variant that ranks the leaderboard; both are always written.", "canonical"
     ),
     q1_overlap: Literal["jaccard", "f1"] = option(
-        "Q1: intersection/union (the README's) or set F1 (the public port's).", "jaccard"
+        "Overlap of Q1: intersection/union (as in the README) or set F1 (as in the public port).", "jaccard"
     ),
-    reparse: bool = option("Read the raw replies again with this version's parser.", False),
+    reparse: bool = option("Parse the raw replies again with this version's parser.", False),
     codebook: Path | None = shared.CODEBOOK,
     bertscore: Path | None = option(
-        "Also compute BERTScores of the drafts with the language model saved there; never downloaded.",
+        "Also compute BERTScores of the drafts with the language model in this folder; downloads nothing.",
         metavar="FOLDER",
     ),
     bertscore_layer: int | None = option(
@@ -49,7 +49,7 @@ def score(
 
         scorer = BertScorer(bertscore, layer=bertscore_layer)
     elif bertscore_layer is not None:
-        raise SettingsError("--bertscore-layer is a layer of the model that --bertscore FOLDER names")
+        raise SettingsError("--bertscore-layer needs --bertscore FOLDER: it is a layer of the model there")
     everything = read_data(data, skip_invalid=skip_invalid)
     conversations = selected(everything, where)
     again = find_codebook(codebook, data) if reparse else None

@@ -24,7 +24,7 @@ _chosen = partial(option, panel=CHOSEN)
 class Sessions:
     """The limits of sessions, named as in `attune_episodes.openenv_env.Limits`."""
 
-    sessions: int = _limit("Open sessions at a time.", 64, "--max-sessions", min=1)
+    sessions: int = _limit("Most sessions open at a time.", 64, "--max-sessions", min=1)
     message_bytes: int = _limit("Largest message, in bytes.", 16 * 1024 * 1024, "--max-message-bytes", min=1)
     idle_seconds: float = _limit("Seconds of silence after which a session ends.", 3_600.0)
     session_seconds: float = _limit("Longest session, in seconds.", 604_800.0)
@@ -66,7 +66,9 @@ def openenv(
         "Order of conversations when no client names one.", "sequential"
     ),
     live: bool = option("Serve live conversations: simulated people answer the replies.", False),
-    reader: str = option("What reads the replies of live conversations.", "fitted"),
+    reader: str = option(
+        "What reads the replies of live conversations: fitted, held_out or lexicon.", "fitted"
+    ),
     chosen: Source,
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
@@ -110,8 +112,8 @@ def openenv(
 
         if not is_loopback(host):
             print(
-                f"warning: {host} may be reached from other machines, and there is no login: conversations "
-                "and scores are open to whoever can connect; put a proxy that asks for one before it",
+                f"warning: {host} may be reachable from other machines, and there is no login: conversations "
+                "and scores are open to anyone who can connect; put a proxy with a login in front of it",
                 file=sys.stderr,
             )
         use = "training" if training else "evaluation (--training refuses benchmark records)"

@@ -85,8 +85,8 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
     unknown = [judge.name for judge in judges if judge.price is None and not endpoint.tells_cost]
     if server.max_cost is not None and model.price is not None and unknown:
         raise SettingsError(
-            f"--max-cost cannot be kept: --price-in and --price-out are those of {show(model.name)}, and the "
-            f"cost of the judge {show(unknown[0])} is not known; run without the judge, then "
+            f"--max-cost cannot be enforced: --price-in and --price-out are those of {show(model.name)}, and "
+            f"the cost of the judge {show(unknown[0])} is not known; run without the judge, then "
             "`attune rejudge` with its own prices and --max-cost"
         )
     return judges
@@ -134,12 +134,12 @@ def voicing(voice: EndpointVoice | None) -> Iterator[None]:
             code, reason = 130, "stopped"
     counts, tally = voice.counts, voice.tally
     print(
-        f"voice {voice.name}: {counts['taken']} texts taken, {counts['asked_again']} times asked again, "
+        f"voice {voice.name}: {counts['taken']} texts used, {counts['asked_again']} asked for again, "
         f"{counts['fallen_back']} in the grammar's words; {tally.control.sent} requests, {amounts(tally)}"
     )
     if code:
         kept = f"every text is kept in {voice.folder}" if tally.calls_done else "nothing was answered"
-        print(f"{reason}\n{kept}. Go on with: {voice.options.command}", file=sys.stderr)
+        print(f"{reason}\n{kept}. Continue with: {voice.options.command}", file=sys.stderr)
         raise typer.Exit(code)
 
 
@@ -234,7 +234,7 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
-    go_on = f"{kept if tally.calls_done else 'nothing was answered'}. Go on with: {command}"
+    go_on = f"{kept if tally.calls_done else 'nothing was answered'}. Continue with: {command}"
     if isinstance(stopped, Interrupted):
         print(f"stopped; {go_on}", file=sys.stderr)
         raise typer.Exit(stopped.code)
@@ -280,11 +280,11 @@ def show_estimate(
         cost = f"${sum(parts):.2f}" if parts else None
         table.rows.append((one.mode, one.conversations, one.calls, one.judge_calls, *tokens, cost))
     table.notes = [
-        "calls are exact but for retries and re-asks; what is complete already is not taken off",
+        "calls are exact except for retries and re-asks; what is already complete is not subtracted",
         "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",
     ]
     if price is not None and judge_price is None and judges:
-        table.notes.append("the cost leaves judges out")
+        table.notes.append("the cost does not include judges")
     if price is None and judge_price is None:
-        table.notes.append("for a cost give --price-in and --price-out, dollars per million tokens")
+        table.notes.append("for a cost, give --price-in and --price-out in dollars per million tokens")
     table.print()

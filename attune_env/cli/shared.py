@@ -19,12 +19,13 @@ SKIP_INVALID = option("Leave out files that cannot be read, and say which.", Fal
 OVERWRITE = option("Replace what an earlier run wrote there.", False)
 SEED = option("Seed of all random draws.", 0)
 DATA_ARGUMENT = argument(
-    "Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.", "PATH"
+    "Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, or sample.",
+    "PATH",
 )
 DATA = option('The annotated conversations, or "sample".', NEEDED, "-d", metavar="PATH", panel=CHOSEN)
 RESULTS = option("Folder of result files.", NEEDED, "-r", metavar="FOLDER")
 WHERE = option(
-    'Only conversations that meet them all: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
+    'Only conversations that meet all conditions: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
     metavar="CONDITIONS",
     panel=CHOSEN,
 )
@@ -35,11 +36,11 @@ CODEBOOK = option(
     panel=ASKED,
 )
 PROMPTS = option("full, compact, or a folder of templates.", "full", panel=ASKED)
-JUDGE_MODEL = option(
-    "Another model that rates each draft; may be given several times.", metavar="MODEL", panel=JUDGES
-)
+JUDGE_MODEL = option("Another model that rates each draft; may be repeated.", metavar="MODEL", panel=JUDGES)
 Scoring = Literal["canonical", "strict"]
-RESAMPLE = option("Units of the bootstrap; auto: participants if one has several conversations.", "auto")
+RESAMPLE = option(
+    "Unit of the bootstrap; auto: participants if any of them has several conversations.", "auto"
+)
 Resampled = Literal["auto", "conversation", "participant"]
 BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
 Format = StrEnum("Format", ["svg", "png", "pdf"])
@@ -67,7 +68,7 @@ class Asking:
     """The settings, besides the mode, that determine how a conversation is asked about."""
 
     panas_strategy: Literal["absolute", "delta", "blind_delta"] = option(
-        "How feelings after the conversation are asked for.", "absolute", panel=ASKED
+        "How to ask for the feelings after the conversation.", "absolute", panel=ASKED
     )
     labels: Literal["masked", "official"] = option(
         "masked hides which response is which.", "masked", panel=ASKED
@@ -100,23 +101,25 @@ class Server:
         "Address of the server: http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).", metavar="URL"
     )
     api_key: str | None = _server(
-        "The key. Other users of this machine can see it while the command runs; prefer a variable.",
+        "The key. Other users of this machine can see it while the command runs; prefer --api-key-var.",
         metavar="KEY",
     )
     api_key_var: str | None = _server("The environment variable that holds the key.", metavar="NAME")
     concurrency: int | None = _server(
-        "Requests in flight; fewer for a while after status 429. (16)", min=1, max=1024
+        "Requests in flight; fewer for a while after status 429. (default 16)", min=1, max=1024
     )
-    call_timeout: float | None = _server("Time limit for one request. (300)", min=0.1, metavar="SECONDS")
+    call_timeout: float | None = _server(
+        "Time limit for one request. (default 300)", min=0.1, metavar="SECONDS"
+    )
     structured: Literal["auto", "on", "off"] | None = _server(
         "auto: JSON schemas if the server accepts them."
     )
-    retries: int | None = _server("Retries after a transient failure. (6)", min=0, max=100)
+    retries: int | None = _server("Retries after a transient failure. (default 6)", min=0, max=100)
     reasks: int | None = _server(
-        "How often a request is asked again after an unreadable answer. (2)", min=0, max=100
+        "How many times to ask again after an unreadable answer. (default 2)", min=0, max=100
     )
     max_calls: int | None = _server("Stop after this many requests, retries included.", min=1)
-    max_cost: float | None = _server("Stop when this much is spent.", min=0.0, metavar="DOLLARS")
+    max_cost: float | None = _server("Stop when this much has been spent.", min=0.0, metavar="DOLLARS")
     price_in: float | None = _server(
         "Price of a million input tokens, if the server reports no cost.", metavar="DOLLARS"
     )
@@ -128,7 +131,7 @@ class Server:
 class Drawn:
     """How a model behind a server samples its answers."""
 
-    temperature: float | None = _server("By default the server's.")
+    temperature: float | None = _server("Sampling temperature; by default the server's.")
     max_tokens: int | None = _server("Longest answer, in tokens; by default the server's.", min=1)
 
 
@@ -141,7 +144,7 @@ class Voiced:
         metavar="PROVIDER:MODEL",
     )
     voice_cache: Path | None = _server(
-        "Folder where its texts are kept, so that none is asked for twice. (voices)", metavar="FOLDER"
+        "Folder where its texts are kept, so that none is asked for twice. (default voices)", metavar="FOLDER"
     )
 
 

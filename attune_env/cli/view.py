@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def view(
-    conversation: str = argument("Its id, or N of its conversation_N.json.", "CONVERSATION"),
+    conversation: str = argument(
+        "The conversation's id, or the N of its conversation_N.json.", "CONVERSATION"
+    ),
     data: str = option("The annotated conversations.", "sample", "-d", metavar="PATH"),
     results: Path | None = option("Folder of result files: what models predicted."),
     model: list[str] | None = option("Only this model, as its result files name it; may be repeated."),
@@ -29,7 +31,7 @@ def view(
     ),
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Show one conversation: the transcript, truth and predictions side by side, what each step earned.
+    """Show one conversation: the transcript, truth and predictions side by side, what each request earned.
 
     Example: attune view 3
 
@@ -65,7 +67,7 @@ def find(conversations: Conversations, named: str) -> Conversation:
     hint = f"did you mean {show(near[0])}? " if near else ""
     raise SettingsError(
         f"no conversation {show(named)} in {show(conversations.source)}; {hint}it holds {len(known)}, such as"
-        f" {', '.join(map(show, list(known)[:3]))}, or by their numbers {min(numbers.values())} to "
+        f" {', '.join(map(show, list(known)[:3]))}, numbered {min(numbers.values())} to "
         f"{max(numbers.values())}"
     )
 

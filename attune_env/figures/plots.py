@@ -1,4 +1,4 @@
-"""Means with intervals, as dots or as lines over steps, drawn from a table."""
+"""Means with intervals, as dots or as lines, drawn from a table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plot(ABC):
     """Label of the numbers; `{}` stands for the value in `where`."""
 
     def __call__(self, tables: Mapping[str, Table]) -> Figure:
-        """Draws it; needs matplotlib."""
+        """Draw it; needs matplotlib."""
         table, unit = tables[self.table], self.unit
         if self.where is not None:
             held = table.column(self.where[0])
@@ -179,7 +179,7 @@ class Dots(Plot):
 
 @dataclass(frozen=True)
 class Lines(Plot):
-    """Means with intervals over ordered steps.
+    """Means with intervals as lines along an ordered axis.
 
     With `x`, there is a panel per column with a line per value of `series` over the numbers in column `x`;
     without it, one panel with a line per row over `columns`.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INK: Final = "#1f2328"
 FAINT: Final = "#656d76"
-"""Baselines, chance."""
+"""The colour of baselines and of chance."""
 GRID: Final = "#d8dee4"
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colour-blind-safe colours, without yellow and black."""

@@ -46,7 +46,7 @@ def environment() -> jinja2.Environment:
 
 
 def _coded(text: str) -> Markup:
-    """One line of a message as HTML, what stands between backticks as code."""
+    """One line of a message as HTML, with text between backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(one_line(text, LONGEST)))))
 
 
@@ -57,7 +57,7 @@ def joined(*names: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """`text` on one line as Markdown shows it, character by character."""
+    """`text` on one line, escaped so that Markdown shows it character by character."""
     plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST))
     return _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[2] else "&#46;"), plain)
 

@@ -41,7 +41,7 @@ class Reply(NamedTuple):
     outcome: str
     """`ok`, `unparsed:…`, `failed:…`; empty if the file does not say."""
     text: str | None
-    """As it came; None if the file does not keep it."""
+    """The raw text; None if the file does not keep it."""
 
 
 class Asked(NamedTuple):
@@ -82,7 +82,7 @@ class ConversationView:
     mode: str
     facts: list[tuple[str, str]]
     models: list[str]
-    """Short names for heads of columns."""
+    """Short names for column headings."""
     full_names: list[str]
     scores: Grid
     steps: Grid
@@ -108,7 +108,7 @@ def conversation_view(
         records: one result record per model, all of this conversation and mode.
         mode: the mode they were made in.
         names: short names of the models, one per record; by default `em_model`.
-        scores: one entry of a scores file per record; scored again without them.
+        scores: one entry of a scores file per record; computed again if not given.
         codebook: the wording of the run; by default our own.
     """
     book = codebook or Codebook.own()
@@ -163,7 +163,7 @@ def topic_of(conversation: Conversation) -> str:
 def _settings(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], mode: str, book: Codebook
 ) -> tuple[Settings, list[str]]:
-    """The settings that prompts are shown in, those of the first record that has any; and what differs."""
+    """The settings that prompts are shown in (the first record's that has any), and notes on what differs."""
     recorded = [mapping(marks_of(record).get("settings")) for record in records]
     fields = ("stages", "panas_strategy", "labels", "seed", "prompts", "codebook")
     told = [{name: one.get(name) for name in fields} if one else None for one in recorded]
@@ -175,20 +175,20 @@ def _settings(
             base = recorded_settings({**recorded[first], "mode": base.mode}, book)
         except DataError:
             notes.append(
-                "The settings in a result file cannot be read: prompts are shown as this version asks."
+                "The settings in a result file cannot be read: prompts are shown as in this version."
             )
         if mapping(recorded[first].get("codebook")).get("fingerprint") != book.fingerprint:
             notes.append(
-                f"The run asked in another wording than {book.name}, in which prompts are shown here."
+                f"The run asked in a wording other than {book.name}, in which prompts are shown here."
             )
         if mapping(recorded[first].get("prompts")).get("fingerprint") != base.prompt_set.fingerprint:
-            notes.append("The run used other prompt templates than those shown here.")
+            notes.append("The run used prompt templates other than those shown here.")
         if others := [n for n, one in zip(names, told, strict=True) if one and one != told[first]]:
-            notes.append(f"{listed(others)} used other settings than the prompts shown here.")
+            notes.append(f"{listed(others)} used settings other than those of the prompts shown here.")
     if unknown := [name for name, one in zip(names, told, strict=True) if one is None]:
         notes.append(
-            f"The result file of {listed(unknown)} does not say how it was asked: prompts are shown as this "
-            "version asks."
+            f"The result file of {listed(unknown)} does not say how the model was asked: prompts are shown "
+            "as in this version."
         )
     return base, notes
 
@@ -201,7 +201,7 @@ def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answ
         earlier = sum(message.role == "user" for message in request.messages[:-1])
         before = "the opening message" if len(request.messages) > 1 else "nothing"
         if earlier:
-            before += f" and the {earlier} messages of the thread before it, without earlier answers"
+            before += f" and the {earlier} earlier messages of the thread, without the answers to them"
         at = (turn, request.stage)
         replies = tuple(
             Reply(i, one.outcomes.get(at, ""), one.replies.get(at))

@@ -20,13 +20,13 @@ from attune_env.results.files import safe_name
 from attune_env.statistics.bootstrap import known
 
 LONGEST: Final = 20_000
-"""Characters of a prompt or a draft that a page shows, and that a search in the list looks through."""
+"""Characters of a prompt or a draft that a page shows, and that the filter of the index searches."""
 SAID: Final = 200_000
 """Characters of a message or reply of the conversation."""
 CELL: Final = 2_000
 """Characters of an answer in a grid."""
 REPLIES: Final = 100_000
-"""Characters of raw replies on a page, all models together; one that could not be read has more room."""
+"""Characters of raw replies on a page, all models together; a reply that could not be read has more room."""
 LEAST, TROUBLED = 200, 4_000
 SHOWN: Final = 160
 """Characters of a topic in the list."""
@@ -127,8 +127,7 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
         ),
         notes=[
             f"{study.variant} Composite of each conversation, points of 100.",
-            "A click on a head sorts: best first, then worst first. The filter also looks through what "
-            "was said.",
+            "Click a heading to sort: best first, then worst first. The filter also searches what was said.",
         ],
     )
     return (
@@ -153,7 +152,7 @@ def _topic(conversation: Conversation) -> str:
 
 
 def _words(conversation: Conversation) -> str:
-    """The text that a search looks through besides the row: topic and messages."""
+    """The text that the filter searches besides the row: topic and messages."""
     said = [conversation.metadata.text or ""] if conversation.metadata else []
     for turn in conversation.turns:
         said += [turn.user_message, turn.llm_response]

@@ -21,14 +21,14 @@ SIGNS: Final = {"": "", "hit": "✓ ", "near": "≈ ", "miss": "✗ "}
 
 
 def print_conversation(view: ConversationView, *, saw: bool = False, replies: bool = False) -> None:
-    """Prints what was said, felt and predicted; with `saw` prompts, with `replies` raw replies too."""
+    """Print what was said, felt and predicted; with `saw` also prompts, with `replies` also raw replies."""
     _head(view.title, 1)
     mode = [f"Mode: {mode_text(view.mode)}"] if view.models else []
     for line in (*(f"{head}: {text}" for head, text in view.facts), *mode, *view.notes):
         _print(one_line(line, LONGEST), "dim")
     _grid(view.scores, view)
     if saw and view.system:
-        _text("The opening message that models saw before everything", view.system)
+        _text("The opening message, which models saw first", view.system)
     for stretch in view.stretches:
         _stretch(view, stretch, saw=saw, replies=replies)
     _grid(view.steps, view)
@@ -52,7 +52,7 @@ def _stretch(view: ConversationView, stretch: Stretch, *, saw: bool, replies: bo
 
 
 def _print(text: str, style: str = "") -> None:
-    """Prints text that was made printable before."""
+    """Print text that is already printable."""
     if sys.stdout.isatty():
         Console().print(Text(text, style=style))
     else:
@@ -80,7 +80,7 @@ def _grid(grid: Grid, view: ConversationView) -> None:
     if not grid.rows:
         return
     near = any(cell.mark == "near" for _, cells in grid.rows for cell in cells)
-    notes = ["≈: a near miss, one step off or a feeling close to it"] if near else []
+    notes = ["≈: a near miss, one point off or a feeling close to the true one"] if near else []
     rows = [(*texts, *(f"{SIGNS[cell.mark]}{cell.text}" for cell in cells)) for texts, cells in grid.rows]
     notes += [grid.note] if grid.note else []
     Table(grid.title, (*grid.heads, *view.models), list(rows), notes, keys=len(grid.heads)).print()

@@ -12,12 +12,12 @@ from attune_env.report.names import mode_text
 from attune_env.results.marks import mapping
 
 Fact = tuple[str, str]
-"""A heading, and what there is to say."""
+"""(heading, text)"""
 
 _USE: Final = (
     "Research evaluation. The scores say how well a model predicts what people reported about conversations "
     "with a language model. They are not a clinical measure, and do not show that a model is safe or helpful "
-    "for anybody in distress."
+    "for anyone in distress."
 )
 _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "benchmark": (
@@ -71,7 +71,7 @@ DATA: Final = {
     "imported": "imported (not AttuneBench)",
     "sample": "sample (fictional, written by language models; not AttuneBench)",
 }
-"""The data of a study, in a few words; those before the bracket make a title."""
+"""The data of a study, in a few words; those before the parenthesis make a title."""
 
 
 def facts_of(study: Study) -> list[Fact]:

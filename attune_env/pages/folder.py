@@ -1,4 +1,4 @@
-"""The folder of a report: what may be replaced there, and replacing old files by new ones.
+"""The folder of a report: check what may be replaced there, and replace old files with new ones.
 
 Only files that an earlier report wrote are ever replaced or removed; a list in the folder names them.
 """
@@ -16,7 +16,7 @@ from attune_data.errors import DataError, Problem
 from attune_env.results.files import write_text
 
 LIST: Final = ".attune-report"
-"""The file that names what a report wrote, one path a line, under `HEAD`."""
+"""The file that names what a report wrote, one path per line, under `HEAD`."""
 HEAD: Final = "files of an attune report"
 FOLDERS: Final = ("figures", "tables", "conversations")
 _OURS: Final = re.compile(r"(report\.(html|md)|(figures|tables|conversations)/[^/\\\0]+)")
@@ -30,7 +30,7 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
     """
     if not folder.exists():
         if folder.is_symlink():
-            raise _refused(folder, "a link that leads nowhere", "remove the link")
+            raise _refused(folder, "a broken link", "remove the link")
         return
     if not folder.is_dir():
         raise _refused(folder, "a file", "choose another -o")
@@ -49,7 +49,7 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
         raise _refused(
             folder,
             f"{_listed(foreign)}, which no report wrote",
-            "move them away, or replace with --overwrite",
+            "move them away, or replace them with --overwrite",
         )
 
 
@@ -64,10 +64,10 @@ def write_files(
         files: in the order they are written in; one at a time is held.
         overwrite: as for `check_destination`.
     """
-    check_destination(folder, overwrite=overwrite)  # it may have been filled meanwhile
+    check_destination(folder, overwrite=overwrite)  # something may have been written there meanwhile
     before = _known(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    _write_list(folder, before | set(names))  # a report that is stopped here can still be made again
+    _write_list(folder, before | set(names))  # a report interrupted here can still be rebuilt
     for path, content in files:
         _write(folder / path, content)
     for path in sorted(before - set(names)):

@@ -27,7 +27,7 @@ Place = tuple[int | None, Stage]
 """(turn, stage); the turn of reflect is None."""
 Mark = Literal["", "hit", "near", "miss"]
 NEAR: Final = 0.8
-"""From this mean similarity of matched tags on, a wrong list of feelings is a near miss."""
+"""A wrong list of feelings is a near miss if the mean similarity of its matched tags is at least this."""
 QUESTIONS: Final = {
     "q1": "What the person was looking for",
     "q2": "How clear the feelings were",
@@ -63,7 +63,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One model's answers to a conversation, and what each step of it earned."""
+    """One model's answers to a conversation, and what each request of it earned."""
 
     prediction: ConversationPrediction
     outcomes: Mapping[Place, str]
@@ -78,14 +78,14 @@ class Answers:
 def answers_of(
     conversation: Conversation, record: Mapping[str, Any], scores: Mapping[str, Any] | None = None
 ) -> Answers:
-    """A record's answers, scored step by step under the strict Composite."""
+    """A record's answers, scored request by request under the strict Composite."""
     prediction, _ = read_record(record, conversation)
     outcomes: dict[Place, str] = {}
     replies: dict[Place, str] = {}
     for turn, part in parts_of(record):
         marks = marks_of(part)
         told, kept = mapping(marks.get("outcomes")), mapping(marks.get("replies"))
-        for stage in STAGES:  # of a turn that is listed twice the first counts
+        for stage in STAGES:  # if a turn is listed twice, the first one counts
             if isinstance(outcome := told.get(stage), str) and outcome != "not_asked":
                 outcomes.setdefault((turn, stage), outcome)
             if isinstance(text := kept.get(stage), str):
@@ -112,7 +112,7 @@ def _exact(said: str | None, want: str | None) -> Cell:
 
 
 def _rating(said: int | None, want: int | None) -> Cell:
-    """A rating with its distance from the true one; one step off is a near miss."""
+    """A rating with its distance from the true one; one point off is a near miss."""
     if said is None or want is None or said == want:
         return _exact(None if said is None else str(said), None if want is None else str(want))
     return Cell(f"{said} ({said - want:+d})", "near" if abs(said - want) == 1 else "miss")
@@ -157,7 +157,7 @@ def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> 
             cells = (_exact(one, want) for one in given)
             judged.add((question, text, about, want or DASH), cells, known=want)
     chosen = Grid(
-        "Which reply is preferred",
+        "Which reply the person preferred",
         ("", "question", "between", "person"),
         "original: the reply that was given; alternate: improved by a language model; "
         "human: edited by the person",
@@ -193,7 +193,7 @@ def end_grids(truth: ConversationTruth, answers: Sequence[Answers]) -> list[Grid
     for name, title in QUESTIONS.items():
         want = _options(getattr(truth, name))
         cells = [_exact(_options(getattr(one, name)) if one else None, want) for one in said]
-        if name in ("q1", "q3_follow_up"):  # some of several options may be right
+        if name in ("q1", "q3_follow_up"):  # the answer may be partly right
             cells = [Cell(cell.text, "" if cell.mark == "miss" else cell.mark) for cell in cells]
         questions.add((title, want or DASH), cells, known=want)
     return [grid for grid in (affect, questions, branches) if grid.rows]
@@ -211,7 +211,7 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
         "Scores",
         ("", "weight"),
         "Composite: the benchmark's scoring; strict: an unanswered question scores 0. Parts from 0 to 1, "
-        "with their share of the strict Composite of this conversation.",
+        "with their weight in the strict Composite of this conversation.",
     )
     for name, title in (("composite_score", "Composite (0–100)"), ("composite_strict", "Strict (0–100)")):
         grid.add((title, ""), (_points(one.scores.get(name), 1) for one in answers))
@@ -225,11 +225,11 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
 
 
 def step_grid(places: Sequence[Place], answers: Sequence[Answers]) -> Grid:
-    """The score of each step of the episode, from 0 to 1, and its outcome if that is not ok."""
+    """The score of each request of the episode, from 0 to 1, and its outcome if that is not ok."""
     grid = Grid(
-        "Rewards step by step",
-        ("step", "weight"),
-        "0 to 1 each; weights times values add up to the strict Composite / 100",
+        "Rewards, request by request",
+        ("request", "weight"),
+        "0 to 1 each; multiplied by their weights, they add up to the strict Composite / 100",
     )
     for turn, stage in places:
         weight = next(

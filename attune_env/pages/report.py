@@ -37,7 +37,7 @@ _WIDTH = re.compile(r'<svg[^>]*? width="([\d.]+)pt"')
 _LARGER = 1.2 * 4 / 3
 """Points to pixels, a little larger than in print: screens are further away than paper."""
 Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Shows how far something is: what, out of how many; gives what is called when one is done."""
+"""Shows progress: takes a label and a total, and gives the function to call after each item."""
 
 
 Drawn = dict[str, bytes]
@@ -163,7 +163,7 @@ def write_report(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Made:
-    """Makes the report of `parts` and writes it to `folder`; the same inputs give the same bytes.
+    """Make the report of `parts` and write it to `folder`; the same inputs give the same bytes.
 
     Raises what `check_destination` raises, and UnknownNameError if `only` names no analysis, before
     anything is written.
@@ -265,7 +265,7 @@ def _section(study: Study, analysis: Analysis, prefix: str, formats: Sequence[st
 
 @contextmanager
 def _drawing(draws: Sequence[Draw], formats: Sequence[str]) -> Iterator[Iterator[Drawn]]:
-    """Draws figures in other processes where the system can fork, else one by one when asked for."""
+    """Draw figures in other processes where the system can fork, otherwise one by one as they are needed."""
     if sys.platform != "linux" or not draws:
         yield map(_draw, draws, repeat(formats))
         return

@@ -68,7 +68,7 @@ def score_guesses(guessed: Sequence[Guessed], conversations: Conversations) -> l
         if odd := next((one for one in others if one.form != first.form), None):
             raise DataError(
                 Problem(str(odd.path), "attune.asked.options", "other options",
-                        f"those of {first.path.name}, by the same model", "score them apart")
+                        f"those of {first.path.name}, by the same model", "score them separately")
             )  # fmt: skip
     return [_score(name, by_model[name], conversations) for name in sorted(by_model)]
 

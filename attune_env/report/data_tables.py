@@ -1,4 +1,4 @@
-"""`attune data stats` as tables."""
+"""The tables of `attune data stats`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
     overview = {
         "conversations": str(facts["conversations"]),
         "participants": str(facts["participants"]),
-        "participants with several": _counts(facts["participants_with_several"]),
-        "turns": f"{facts['turns']} ({per['min']} to {per['max']} a conversation, "
+        "participants with several conversations": _counts(facts["participants_with_several"]),
+        "turns": f"{facts['turns']} ({per['min']} to {per['max']} per conversation, "
         f"mean {_number(per['mean'])})",
-        "tags a turn": _number(facts["tags_per_turn"]),
+        "tags per turn": _number(facts["tags_per_turn"]),
         "neutral turns": share_text(facts["neutral_turns"]),
         "mean intensity": _number(facts["intensity"]),
-        "comparisons a turn": _number(facts["comparisons_per_turn"]),
-        "winner is side A": share_text(facts["winner_a"]),
+        "comparisons per turn": _number(facts["comparisons_per_turn"]),
+        "side A wins": share_text(facts["winner_a"]),
         **{name: _counts(facts[name]) for name in ("goals", "clarity", "fit", "categories", "diagnoses")},
         "PANAS change, positive": _number(facts["panas_change"]["positive"]),
         "PANAS change, negative": _number(facts["panas_change"]["negative"]),
@@ -39,12 +39,12 @@ def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
     missing = {**facts["missing"], "warnings": len(facts["contradictions"])}
     wins: list[tuple[Cell, ...]] = [(name, share_text(won)) for name, won in facts["wins"].items()]
     return [
-        Table(source, ("what", "value"), list(overview.items())),
+        Table(source, ("measure", "value"), list(overview.items())),
         Table("Emotions felt", ("emotion", "times"), [(k, str(v)) for k, v in facts["tags"].items()]),
         Table("Responses: share of comparisons won", ("response", "won"), wins),
         Table("Yes/no questions: share of yes among yes/no answers",
               ("id", "applicable", "observed", "preferred", "question"), questions),
-        Table("Missing and contradictory", ("what", "count"), [(k, str(v)) for k, v in missing.items()],
+        Table("Missing and contradictory", ("problem", "count"), [(k, str(v)) for k, v in missing.items()],
               facts["contradictions"][:20]),
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Tables on disk, as CSV and as Markdown: an earlier file of the same kind may be replaced, nothing else."""
+"""Write tables as Markdown; check first that a file to be replaced is an earlier one of the same kind."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from attune_env.results.files import write_text
 def check_replaceable(path: Path, mark: str, option: str = "--output", *, overwrite: bool = False) -> None:
     """Raises DataError unless a file whose first line holds `mark` may be written to `path`."""
     if path.is_dir():
-        raise DataError(Problem(str(path), "", "a folder", "the name of a file", f"choose another {option}"))
+        raise DataError(Problem(str(path), "", "a folder", "a file name", f"choose another {option}"))
     if not path.exists() or overwrite:
         return
     check_regular(path)
     with path.open(encoding="utf-8", errors="replace") as stream:
         if mark not in stream.readline():
             raise DataError(
-                Problem(str(path), "line 1", "another file", "a new name, or an earlier file of this command",
+                Problem(str(path), "line 1", "another kind of file",
+                        "a new name, or an earlier file of this command",
                         f"choose another {option}, or replace it with --overwrite")
             )  # fmt: skip
 
 
 def write_markdown(path: Path, title: str, tables: Sequence[Table], mark: str, *, command: str) -> None:
-    """Writes tables as one page that names the command to reproduce it."""
+    """Write tables as one page, with the command that reproduces it."""
     lines = [f"<!-- {mark} {__version__} -->", f"# {title}", ""]
     lines += [f"Reproduce with `{command} --output {path.name}`.", ""]
     for table in tables:

@@ -1,4 +1,4 @@
-"""Which metrics a report shows, in the README's three groups: those that have a role."""
+"""The metrics that a report shows (those with a role), in the README's three groups."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from attune_data.errors import one_line
 from attune_episodes.policies import KINDS
 
 SHORT = 26
-"""Characters of a model's name on an axis."""
+"""Most characters of a model's name on an axis."""
 LISTED = 3
-"""Names that a sentence lists before it counts the rest."""
+"""Most names in a list; a longer one ends with a count of the rest."""
 
 
 def role_of(em_model: str) -> str:
@@ -23,7 +23,7 @@ def role_of(em_model: str) -> str:
 
 
 def references(models: Iterable[str]) -> set[int]:
-    """The places of baselines and the oracle."""
+    """The indices of baselines and the oracle."""
     return {number for number, model in enumerate(models) if role_of(model) in ("baseline", "oracle")}
 
 

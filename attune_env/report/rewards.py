@@ -11,19 +11,21 @@ from attune_rewards.spec import PRESET_TEXTS, RewardSpec
 from attune_rewards.tree import LEAF, Node
 
 PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
-AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figures are in docs/audit.md."
+AUDIT_NOTE = (
+    "attune rewards audit measures what can be earned without reading; docs/audit.md has the figures."
+)
 
 
 def preset_list() -> Table:
-    """The presets: what each is for, its parts, and what reading nothing earns."""
-    table = Table("Presets", ("reward", "parts", "prior earns", "for"))
+    """The presets: what each is for, its parts, and what the prior earns on it."""
+    table = Table("Presets", ("reward", "parts", "prior earns", "scores"))
     for name, what in PRESET_TEXTS.items():
         spec = RewardSpec.preset(name)
         table.rows.append((name, str(len(spec.parts)), _prior(spec), what))
     table.notes = [
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",
-        "Your own reward: a .json or .py file; attune rewards explain FILE shows it, "
+        "A reward of your own is a .json or .py file: attune rewards explain FILE shows it, "
         "attune rewards audit --spec FILE audits it.",
     ]
     return table
@@ -41,10 +43,10 @@ def part_list() -> Table:
 
 
 def explain_part(name: str) -> Table:
-    """One part: what it scores, how, where, and what earns nothing."""
+    """One part: what it scores, how and where, and which answers earn nothing."""
     text = text_of(next(part for part in PARTS if part.name == name))
     baseline = RewardSpec.preset("skill").baselines.get(name)
-    table = Table(f"Part {name}", ("about", "text"))
+    table = Table(f"Part {name}", ("property", "value"))
     table.rows = [
         ("scores", text.what),
         ("stage", text.stage),
@@ -55,7 +57,7 @@ def explain_part(name: str) -> Table:
     ]
     if baseline is not None:
         table.rows.append(("prior earns", f"{baseline:.3f}, without reading anything"))
-    table.notes = ["Formulas with their sources: docs/metrics.md."]
+    table.notes = ["docs/metrics.md has the formulas and their sources."]
     return table
 
 
@@ -92,24 +94,24 @@ def _walk(node: Node, depth: int = 0) -> Iterator[tuple[int, Node]]:
 def _notes(spec: RewardSpec) -> Iterator[str]:
     yield (
         "share: of the return if everything is annotated. A part's share is spread evenly over the "
-        "requests where it is defined; that of a part that is defined nowhere goes to its siblings."
+        "requests where the part is defined; if it is defined nowhere, the share goes to its siblings."
     )
     if spec.baselines:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (
-            "baseline n: a part's score s earns (s − n)/(1 − n), so that reading nothing earns about 0 "
-            "on it and the annotations' own answers 1. If everything is annotated, silence earns "
-            f"{lowest:.2f}. Measured on {spec.reference or 'data that is not named'}."
+            "baseline n: a part with score s earns (s − n)/(1 − n), so that reading nothing earns about 0 "
+            "on it and the annotations' own answers earn 1. If everything is annotated, silence earns "
+            f"{lowest:.2f}. The baselines were measured on {spec.reference or 'unnamed data'}."
         )
         if spec.floor is not None:
             ends = {part: n + spec.floor * (1 - n) for part, n in spec.baselines.items()}
             told = ", ".join(f"{part} {end:.2f}" for part, end in ends.items() if end > 0)
-            yield f"floor: no part earns less than {spec.floor:g}, which it earns up to a score of: {told}."
+            yield f"floor: no part earns less than {spec.floor:g}; it earns that for any score up to: {told}."
     else:
-        yield "Given as scored, from 0 (silence) to 1 (the annotations' own answers)."
+        yield "The reward is the score itself, from 0 (silence) to 1 (the annotations' own answers)."
         if (prior := _prior(spec)) != DASH:
-            yield f"Reading nothing earns {prior} of 1 on simulated people (skill measures from that)."
-    yield f"Given {'step by step' if spec.dense else 'in full with the last step'}. {AUDIT_NOTE}"
+            yield f"Reading nothing earns {prior} of 1 on simulated people; skill counts from there."
+    yield f"Given {'request by request' if spec.dense else 'in full at the last request'}. {AUDIT_NOTE}"
 
 
 def _prior(spec: RewardSpec) -> str:

@@ -45,17 +45,17 @@ class Shown(NamedTuple):
     few: bool = False
     """Whether the interval rests on too few units."""
     value: str = ""
-    """The number it is sorted by; empty: by its text."""
+    """The number to sort by; if empty, the text is sorted by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heads, and how its numbers are shown."""
+    """A column: its heading, and how its numbers are shown."""
 
     name: str
-    """For people, with the unit: `Composite (0-100)`."""
+    """The heading, with the unit: `Composite (0-100)`."""
     field: str = ""
-    """In a CSV file; by default the name in lower case with underscores."""
+    """Its name in a CSV file; by default the heading in lower case with underscores."""
     places: int = 3
     scale: float = 1.0
     """Factor for display; a CSV file holds values as they are."""
@@ -95,7 +95,7 @@ class Column:
 share = partial(Column, share=True)
 points = partial(Column, places=1, scale=100)
 P, HOLM = Column("p", places=4), Column("p, Holm", "p_holm", places=4)
-"""Of a test, uncorrected and corrected."""
+"""The p value of a test, uncorrected and corrected."""
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Table:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
-    """Rows shown faint: baselines and the oracle."""
+    """Rows shown in grey: baselines and the oracle."""
     foldable: Sequence[str] = ()
     """Columns that become a note where every row holds the same value."""
     keys: int = 1
@@ -198,7 +198,7 @@ class Table:
         return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
     def print(self) -> None:
-        """Draws it on standard output; without a terminal: tab-separated, one row per line."""
+        """Print it on standard output; without a terminal, tab-separated with one row per line."""
         if sys.stdout.isatty():
             self._draw()
             return
@@ -222,7 +222,7 @@ class Table:
         rows = [tuple(map(one_line, row)) for row in table.texts()]
         available = console.width - 2  # the edges
         if sum(_widths(columns, rows)) > available:
-            # an interval goes below its mean rather than break in the middle
+            # put an interval below its mean rather than break it in the middle
             rows = [tuple(_INTERVAL.sub(r"\n[\1,\2]", cell) for cell in row) for row in rows]
         for first, last in _pages(_widths(columns, rows), table.keys, available):
             shown = [*range(table.keys), *range(first, last)]
@@ -253,7 +253,7 @@ def _pages(widths: Sequence[int], keys: int, available: int) -> Iterator[tuple[i
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """The width each column needs in a terminal, the gap included; heads may break at blanks."""
+    """The width each column needs in a terminal, the gap included; headings may break at spaces."""
     return [
         _GAP + max(map(len, [*column.split(" "), *(line for row in rows for line in row[i].split("\n"))]))
         for i, column in enumerate(columns)
@@ -281,7 +281,7 @@ def field_text(text: str) -> str:
     """`text` as one field of a tab-separated line, safe to open in a spreadsheet; numbers stay numbers.
 
     Some texts come from other people's files, such as the name of a model: one that a spreadsheet would run
-    or misread gets an apostrophe in front, which a spreadsheet takes for "this is text".
+    or misread gets an apostrophe in front, which tells a spreadsheet that it is text.
     """
     clean = one_line(text)
     if clean.lstrip().startswith(_FORMULA) and not _NUMBER.fullmatch(clean):

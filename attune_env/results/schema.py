@@ -120,7 +120,7 @@ def _unmatched(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         for key in ours:
             if key not in theirs:
                 found = f"{show(key[0])} in mode {show(key[1])}"
-                yield ours[key], found, f"a model and mode that stand in {missing} too"
+                yield ours[key], found, f"a model and mode that are also in {missing}"
 
 
 def _contradictory(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -49,7 +49,7 @@ class Secret:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Raise an error, since pickles are written to files or sent elsewhere."""
-        raise TypeError("a key is not pickled")
+        raise TypeError("a key cannot be pickled")
 
     def reveal(self) -> str:
         """The key, for the request's header only."""
@@ -107,7 +107,7 @@ def endpoint_of(
     stripped = [((value or "").strip(), source) for value, source in places]
     key, source = next((place for place in stripped if place[0]), ("", ""))
     if not key.isascii() or (key and not key.isprintable()):
-        raise SettingsError(f"the key from {source} holds characters that no header can carry")
+        raise SettingsError(f"the key from {source} holds characters that an HTTP header cannot carry")
     if not key and api_key_var:
         raise SettingsError(
             f"--api-key-var names {show(api_key_var)}, which is not set: export {api_key_var}=…"
@@ -162,5 +162,5 @@ def _prime_config(home: Path | None) -> dict[str, str]:
         content = read_json(path)
     except DataError:
         # the problem would quote the file, which contains a key
-        raise SettingsError(f"{path} is no JSON file; mend it, or set PRIME_API_KEY") from None
+        raise SettingsError(f"{path} is not valid JSON; fix it, or set PRIME_API_KEY") from None
     return {name: value for name, value in mapping(content).items() if isinstance(value, str) and value}

@@ -71,7 +71,7 @@ def contrasts(
     labels = np.asarray(inside, dtype=bool)
     others = ~labels if outside is None else np.asarray(outside, dtype=bool)
     if (labels & others).any():
-        raise ValueError("a row cannot be inside and outside of the subgroup")
+        raise ValueError("a row cannot be both inside and outside the subgroup")
     sides = [np.where(side[:, None], values, np.nan) for side in (labels, others, labels | others)]
     mixed = bool((kernel.unit_sums(np.column_stack([labels, others])) > 0).all(axis=1).any())
     units = np.arange(len(values)) if mixed else kernel.cluster_of_row

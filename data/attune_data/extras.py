@@ -63,7 +63,7 @@ def warn_if_untested(package: str, lowest: str, below: str, why: str = "") -> No
         return
     if not _numbers(lowest) <= _numbers(found) < _numbers(below):
         warnings.warn(
-            f"{package} {found} is installed; this was tested with {lowest} up to, without, {below}"
+            f"{package} {found} is installed; this was tested from {lowest} to below {below}"
             + (f". {why}" if why else ""),
             UntestedVersionWarning,
             stacklevel=3,

@@ -134,7 +134,7 @@ def _check_part(conversations: Sequence[Conversation]) -> None:
     if found:
         names = ", ".join(show(c.conversation_id) for c in found[:SHOWN])
         raise SettingsError(
-            f"{len(found)} of {len(conversations)} conversations are of the parts of the written corpus that "
+            f"{len(found)} of {len(conversations)} conversations belong to parts of the written corpus that "
             f"are kept for evaluation ({names}{', …' if len(found) > SHOWN else ''}); train on "
             f'load("{NAME}:train")'
         )

@@ -66,7 +66,7 @@ def check_regular(path: Path) -> None:
 def unreadable(path: Path, error: OSError) -> DataError:
     """The error for a file that cannot be opened or read."""
     found = (error.strerror or str(error)).lower()
-    return DataError(Problem(str(path), "", found, "a readable file", "check path and rights"))
+    return DataError(Problem(str(path), "", found, "a readable file", "check the path and its permissions"))
 
 
 def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
@@ -179,7 +179,7 @@ def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Prob
             return
         for twice in value.keys_twice if isinstance(value, _Twice) else ():
             found = f"key {show(twice[:100])} twice in one object"
-            yield Problem(file, place, found, "each key once", "keep the one that is meant")
+            yield Problem(file, place, found, "each key once", "keep the one you mean")
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
             at = f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key[:100]}".lstrip(".")
             if isinstance(key, str) and not is_sound(key):
@@ -188,7 +188,7 @@ def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Prob
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(file, place, repr(value), "finite numbers", "replace it by a number or null")
     elif isinstance(value, _TooLong):
-        yield Problem(file, place, "a number of thousands of digits", "a sane number")
+        yield Problem(file, place, "a number of thousands of digits", "a number of reasonable size")
     elif isinstance(value, str) and not is_sound(value):
         found = "a lone surrogate (half of a character)"
         yield Problem(file, place, found, "valid Unicode", "replace the character")

@@ -161,11 +161,11 @@ def _turns(conversation: Conversation) -> Iterator[_Odd]:
             if question not in constants.BINARY_BRANCHES:
                 yield at, show(question), "one of the 36 ids B1–B505"
             if question in asked:
-                yield at, f"{show(question)} again", "each question once a turn"
+                yield at, f"{show(question)} again", "each question once per turn"
             asked.add(question)
         tags = [tag.emotion for tag in turn.mood_shift_tags or ()]
         if len(set(tags)) != len(tags):
-            yield f"turns[{number}].moodShiftTags", "an emotion twice", "each emotion once a turn"
+            yield f"turns[{number}].moodShiftTags", "an emotion twice", "each emotion once per turn"
         for index, comparison in enumerate(turn.comparisons):
             at, sides = f"{here}.pairwiseComparisons[{index}]", (comparison.response_a, comparison.response_b)
             if sides[0] == sides[1]:

@@ -27,7 +27,7 @@ class Step(NamedTuple):
     outcome: Prediction | Unparsed
     score: Score
     reward: float
-    """The reward of this step: its share of the return (dense), or the whole return at the last step
+    """The reward of this request: its share of the return (dense), or the whole return at the last one
     (terminal)."""
     done: bool
 

@@ -32,9 +32,9 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
     comparison.
     """
     if not isinstance(conversation, Conversation):
-        raise TypeError(f"a plan is of one Conversation, got {type(conversation).__name__}")
+        raise TypeError(f"a plan takes one Conversation, got {type(conversation).__name__}")
     if settings is not None and not isinstance(settings, Settings):
-        raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
+        raise TypeError(f"settings must be a Settings(…), got {type(settings).__name__}")
     asked = settings or Settings()
     return conversation.memoised("plans", asked.key, lambda: tuple(_Planner(conversation, asked).requests()))
 

@@ -43,7 +43,7 @@ class Rollout:
 
     def __repr__(self) -> str:
         return (
-            f"Rollout({self.policy} on {self.conversation.conversation_id!r}, {len(self.steps)} steps, "
+            f"Rollout({self.policy} on {self.conversation.conversation_id!r}, {len(self.steps)} requests, "
             f"{self.total_name} {self.total:.4f})"
         )
 

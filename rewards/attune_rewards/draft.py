@@ -176,7 +176,7 @@ LEAVES: Final[tuple[Leaf[TurnTruth, Draft], ...]] = (
         answered=lambda turn, said: float(bool(said.text.strip())),
         reads=("preferred", "message", "history"),
         text=PartText(
-            "whether the draft does what the person wanted and no more, by a reader's answers",
+            "whether the draft does what the person wanted and no more, according to a reader",
             "answers of the reader that equal the preferred one / questions that it reads well",
             "a question that it reads well has a preferred yes or no",
             "a draft that nobody read",

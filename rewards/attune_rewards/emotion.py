@@ -226,12 +226,12 @@ LEAVES: Final = (
     ),
     _leaf(
         "emotion_va", va_score, "avg_emotion_va_score",
-        "how near the feelings named are to those felt, on the valence–arousal plane",
+        "how close the feelings named are to those felt, on the valence–arousal plane",
         "mean similarity of the best one-to-one matching × coverage; both empty 1, one empty 0",
     ),
     _leaf(
         "emotion_hit_rate", lambda felt, said: overlap(felt, said).recall, None,
-        "which share of the feelings was named", "hits / feelings; both empty 1: naming all of them earns 1",
+        "what share of the feelings was named", "hits / feelings; both empty 1: naming all of them earns 1",
     ),
     _leaf(
         "emotion_f1_intensity", f1_intensity, None, "which feelings, and how strong",
@@ -239,7 +239,7 @@ LEAVES: Final = (
     ),
     _leaf(
         "emotion_va_intensity_score", va_intensity_score, None,
-        "how near the feelings named are to those felt, and how strong",
+        "how close the feelings named are to those felt, and how strong",
         "as emotion_va, a pair being worth 0.7 × similarity + 0.3 × (1 − error/6)", rated=True,
     ),
     Leaf(
@@ -251,7 +251,7 @@ LEAVES: Final = (
         answered=lambda turn, said: float(bool(_intensities(said.tags or ()))),
         reads=("tags",),
         text=PartText(
-            "how strong the feelings were that it named", "1 − emotion_intensity_mae/6",
+            "how strong the named feelings were", "1 − emotion_intensity_mae/6",
             "an intensity is annotated", "no feeling named that was felt, with its intensity",
         ),
     ),

@@ -171,11 +171,11 @@ def text_of(part: Part) -> PartText:
     if isinstance(part, Leaf):
         return part.text._replace(stage=part.stage)
     if part == Format():
-        what = "whether what was asked was answered validly, whatever it says; no metric of the benchmark"
+        what = "how many of the fields have a valid answer, right or wrong; not a metric of the benchmark"
         where, formula, stage = (
             "every request but drafts",
             "valid answers / asked fields",
-            "every stage but draft",
+            "every stage except draft",
         )
         return PartText(what, formula, where, "an unreadable reply", stage)
     told = inspect.getdoc(part.function if isinstance(part, CustomPart) else part)

@@ -172,6 +172,7 @@ LEAVES: Final = (
         "what the person was looking for, by F1", "2 × shared / (sizes added)", "annotated", "no valid list",
     ), "q1_looking_for_f1"),
     _leaf("q3", lambda true, said: 1 - fit_distance(true, said) / 3, "", PartText(
-        "how well the model fitted, by steps", "1 − steps between the options/3", "annotated", "no option",
+        "how well the model fitted, with credit for near options", "1 − steps between the options/3",
+        "annotated", "no option",
     ), "q3_model_fit_ordinal_distance"),
 )  # fmt: skip

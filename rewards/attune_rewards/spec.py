@@ -38,14 +38,14 @@ _ROOTS: Final[Mapping[str, Node]] = {
     "holistic": COMPOSITE.part("holistic"),
 }
 PRESET_TEXTS: Final[Mapping[str, str]] = {
-    "composite": "the benchmark's strict Composite: to measure with",
+    "composite": "the benchmark's strict Composite; for evaluation",
     "emotion": "the feelings in each turn",
     "behaviour": "the yes/no questions about each reply",
     "preference": "the comparisons of replies",
     "holistic": "what is asked after the conversation",
-    "skill": "the Composite with each part measured from what reading nothing earns: to train with",
-    "skill_bounded": "skill with no part below -1, so that one unreadable answer does not outweigh a batch",
-    "canonical": "the benchmark's own Composite, for evaluation alone: it rewards silence",
+    "skill": "the Composite, each part counted from what reading nothing earns; for training",
+    "skill_bounded": "skill, with no part below -1, so that one unreadable answer does not outweigh a batch",
+    "canonical": "the benchmark's own Composite, which rewards silence; for evaluation only",
 }
 """Preset -> what it is for."""
 PRESETS: Final[tuple[str, ...]] = tuple(name for name in PRESET_TEXTS if name != "canonical")
@@ -80,7 +80,7 @@ class RewardSpec:
     left_out: tuple[str, ...] = ()
     """Leaves of the tree that are not scored because their baseline exceeds `MAX_BASELINE`."""
     dense: bool = True
-    """If True, every step earns its share immediately; if False, the last step earns the whole return."""
+    """If True, every request earns its share immediately; if False, the last one earns the whole return."""
     reference: str = ""
     """Name and fingerprint of the data on which `baselines` were measured."""
     floor: float | None = None
@@ -151,7 +151,7 @@ class RewardSpec:
 
     def _plus(self, part: Part, weight: float) -> RewardSpec:
         if part.name in {*LEAF, *(other.name for other in self.extra)}:
-            raise SettingsError(f"there is a part named {part.name!r} already")
+            raise SettingsError(f"there is already a part named {part.name!r}")
         # the existing parts together weigh 1, even if their root had another weight in a larger tree
         old, new = replace(self.root, weight=1.0), Node(part.name, weight_of(part.name, weight))
         root = Node(f"{self.name}+{part.name}", children=(old, new))
@@ -174,7 +174,7 @@ class RewardSpec:
         return replace(self, name=name)
 
     def terminal(self) -> RewardSpec:
-        """The same reward, but given in full at the last step."""
+        """The same reward, but given in full at the last request."""
         return replace(self, dense=False)
 
     @property

@@ -70,4 +70,4 @@ def test_files_of_the_official_runner_have_no_position_bias(talk: Any, tmp_path:
     one = row(table, model=MODEL)
     assert one["position_bias"] is None
     assert mean(one["length_bias"]) == pytest.approx(1 / 4)
-    assert any("no position bias" in note for note in table.notes)
+    assert any("position bias is unknown" in note for note in table.notes)

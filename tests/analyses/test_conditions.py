@@ -70,8 +70,8 @@ def test_costs_are_those_of_the_result_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "reason"), [
     ("[]", "none of the scored"), ('{"api_cost": 3}', "none of"), ("nonsense", "none of the scored"),
-    ({}, "no calls and no costs"), ({"attune": 3}, "no calls"), ({"api_cost": "much"}, "no calls"),
-    ({"api_cost": -1}, "no calls"),
+    ({}, "neither calls nor costs"), ({"attune": 3}, "neither"), ({"api_cost": "much"}, "neither"),
+    ({"api_cost": -1}, "neither"),
 ])  # fmt: skip
 def test_files_that_say_nothing_of_costs_are_no_error(tmp_path: Path, content: Any, reason: str) -> None:
     made = study(columns(COMPOSITE, {A: [60.0]}), people=[], results=tmp_path)

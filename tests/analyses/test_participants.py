@@ -124,7 +124,7 @@ def test_the_clinical_gap_by_hand() -> None:
     gaps = dict(zip(pooled.column("metric"), means(pooled, "difference"), strict=True))
     assert gaps["Emotion similarity"] == pytest.approx(0.4 - 0.7)
     assert gaps["Emotion similarity, tagged turns only"] == pytest.approx(0)
-    assert gaps["neutral turns (of the data)"] == pytest.approx(-0.5)
+    assert gaps["neutral turns (in the data)"] == pytest.approx(-0.5)
     assert means(by_model, "difference") == pytest.approx([-0.3])
     assert (by_model.column("n_inside"), by_model.column("n_outside")) == ([6], [6])
     assert found["by_diagnosis"].column("diagnosis")[0] == "ADHD"

@@ -31,7 +31,7 @@ def beside(**models: Sequence[float]) -> Study:
     ([60.0, 61, 62, 60, 61, 62], "above", 6.0),
     ([50.0, 60, 50, 60, 55, 55], "indistinguishable", 0.0),
     ([40.0] * 6, "below", -15.0),
-    ([90.0] * 4, "too few conversations", 35.0),
+    ([90.0] * 4, "too little data", 35.0),
 ])  # fmt: skip
 def test_a_model_is_held_against_the_best_baseline(
     values: list[float], verdict: str, difference: float
@@ -149,7 +149,7 @@ def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
     two = columns(COMPOSITE, values, attune={"participant": "P1"})
     once = "Each reply was sampled once"
     table = first(VERDICT, study(two))
-    assert table.notes[0] == "n = conversations, of 1 participant in all."
+    assert table.notes[0] == "1 participant in all; intervals and p are over participants."
     assert table.notes[1].startswith(once)
     several = {**values, "lab/a@sample2": [51.0] * 6}
     strict = [one | {"composite_strict": one[COMPOSITE]} for one in columns(COMPOSITE, several)]

@@ -144,7 +144,7 @@ def memory_and_resuming() -> None:
         started = time.perf_counter()
         done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
         took = time.perf_counter() - started
-    assert "200 were complete already" in done.stdout
+    assert "200 were already complete" in done.stdout
     quarter, last = memory.seen[len(memory.seen) // 4], memory.seen[-1]
     print(
         f"memory after {report.tally.calls} calls / after a quarter: {last / quarter:.2f} ({last:.0f} / "

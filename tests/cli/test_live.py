@@ -133,4 +133,4 @@ def test_a_voice_that_a_cap_stops_shows_the_turns_so_far(
     # two messages, and so one turn that was heard and answered
     assert out.count("\nturn ") == 1
     assert "turn 1: " in out
-    assert "error: stopped at --max-calls 2\nevery text is kept in voices. Go on with: attune live" in err
+    assert "error: stopped at --max-calls 2\nevery text is kept in voices. Continue with: attune live" in err

@@ -94,10 +94,7 @@ def test_ids_links_and_figures_of_the_page(place: Path) -> None:
 
 def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    answer = (
-        "scored on too few conversations to compare with empty, the only baseline scored (asked and prior "
-        "were not)"
-    )
+    answer = "too little data to be compared with empty, the only baseline scored (asked and prior were not)"
     second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
     assert text.index(answer) < text.index('id="verdict"') < text.index(second)
     assert "<h1>Report on own data</h1>" in text
@@ -230,7 +227,7 @@ def test_files_that_do_not_go_together_are_refused_by_name(place: Path) -> None:
         ("--mode verbose", 2, 'mode "verbose" was not scored; scored modes: "default"'),
         ("--compare twice.json", 1, '"m/a" in mode "default" on "c-1", scored a second time'),
         ("--scores scores.json", 2, "scores.json is named twice"),
-        ("--only leaderboard", 2, "only for written output; give -o FOLDER"),
+        ("--only leaderboard", 2, "only with a report that is written; give -o FOLDER"),
     ):
         assert said in report(place, *options.split(), code=code)[1]
 

@@ -140,7 +140,7 @@ def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Mine\n")
     data_folder(tmp_path / "data")
     ask = "rewards audit --data data --spec preference -o notes.md"
-    assert "notes.md: line 1: found another file" in attune_here(ask, tmp_path, 1)[1]
+    assert "notes.md: line 1: found another kind of file" in attune_here(ask, tmp_path, 1)[1]
     assert (tmp_path / "notes.md").read_text() == "# Mine\n"
     attune_here(f"{ask} --overwrite", tmp_path)
     assert (tmp_path / "notes.md").read_text("utf-8").startswith("<!-- made by attune rewards audit")

@@ -68,7 +68,7 @@ def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]
     ("--level zzz", "known: plain, clear, default, blunted, tangled"),
     ("--count 0", "'--number' / '-n': Input should be greater than or equal to 1"),
     ("--count many", "'--number' / '-n': Input should be a valid integer"),
-    (f"--count {'9' * 400}", "--number is more than any disk holds"),
+    (f"--count {'9' * 400}", "--number is more than any disk can hold"),
     ("--start -1", "'--start': Input should be greater than or equal to 0"),
     ("--topics unsen", "'unsen' is not one of"),
     ("--templates none", "'none' is not one of"),

@@ -39,7 +39,7 @@ def test_parts_are_folders_of_whole_participants(tmp_path: Path) -> None:
     wanted = split(whole, {"train": 0.6, "dev": 0.2, "test": 0.2}, seed=5, stratify="diagnosis")
     assert names(tmp_path / "out") == ["dev", "test", "train"]
     (header, *rows) = table_rows(out)["my data, seed 5"]
-    assert header == ["part", "conversations", "share", "asked", "participants", "fingerprint", "folder"]
+    assert header == ["part", "conversations", "share", "requested", "participants", "fingerprint", "folder"]
     assert [row[0] for row in rows] == ["train", "dev", "test"]
     numbers = []
     for row, (name, part) in zip(rows, wanted.items(), strict=True):
@@ -50,7 +50,7 @@ def test_parts_are_folders_of_whole_participants(tmp_path: Path) -> None:
         assert row[6] == f"out/{name}"
         numbers += names(tmp_path / "out" / name)
     assert sorted(numbers) == names(tmp_path / "my data")  # file numbers are kept
-    assert "# provenance own; no participant is in two parts." in out
+    assert "# provenance own; no participant is in more than one part." in out
     split_up(tmp_path, f"'my data' --into {shares} --seed 5 --stratify diagnosis -o again")
     assert snapshot(tmp_path / "again") == snapshot(tmp_path / "out")
 

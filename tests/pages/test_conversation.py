@@ -149,9 +149,9 @@ def test_settings_that_differ_are_mentioned() -> None:
         del part["attune"]
     notes = conversation_view(talk, [answers(talk), answers(talk, "lab/seeded", seed=7), plain]).notes
     assert notes == [
-        "lab/seeded used other settings than the prompts shown here.",
-        "The result file of lab/official does not say how it was asked: prompts are shown as this version "
-        "asks.",
+        "lab/seeded used settings other than those of the prompts shown here.",
+        "The result file of lab/official does not say how the model was asked: prompts are shown as in this "
+        "version.",
     ]
     broken = answers(talk) | {"attune": {"settings": {"labels": "x" * 9, "stages": 3, "prompts": 1}}}
     assert "cannot be read" in conversation_view(talk, [broken]).notes[0]

@@ -63,7 +63,7 @@ def test_nothing_happens_without_the_switch_and_the_warning_is_said(place: Path)
             out, err = attune_here(asked, place, code=2)
             assert not out
             assert all(f"warning: {sentence}\n" in err for sentence in WARNING)
-            assert "nothing was done; if your use is one of those, add --experimental" in err
+            assert "nothing was done; if the warning allows your use, add --experimental" in err
         assert not server.calls
     assert snapshot(place) == before
 
@@ -110,13 +110,13 @@ def test_a_run_goes_on_where_it_was_stopped_and_asks_nothing_twice(place: Path) 
     with serve(knowing(data)) as server:
         _, err = attune_here(words(server, "--max-calls", "3", "--concurrency", "1"), place, code=1)
         assert "stopped at --max-calls 3" in err
-        assert "Go on with: attune profile run custom lab/m data" in err
+        assert "Continue with: attune profile run custom lab/m data" in err
         assert KEY not in err
         assert len(guesses(place / "profiles")) == 3
         attune_here(words(server), place)
         assert len(server.calls) == 4
         out, _ = attune_here(words(server), place)
-        assert "wrote 0 guesses to profiles, 4 were complete already" in out
+        assert "wrote 0 guesses to profiles; 4 were already complete" in out
         (place / "profiles" / "_profile_c-1_custom_lab_m.json").unlink()  # the journal still holds its reply
         attune_here(words(server), place)
         assert len(server.calls) == 4

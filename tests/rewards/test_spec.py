@@ -162,7 +162,7 @@ def measured(baseline: Any) -> RewardSpec:
     (lambda: RewardSpec("n", Node("q1", 1e308)), SettingsError, r"is 1e\+308; it must be"),
     (lambda: COMPOSITE_SPEC.with_format(10**400), SettingsError, "weight of part 'format'"),
     (lambda: COMPOSITE_SPEC.with_format(0), SettingsError, "weight of part 'format' is 0"),
-    (lambda: COMPOSITE_SPEC.with_format(1).with_format(1), SettingsError, "named 'format' already"),
+    (lambda: COMPOSITE_SPEC.with_format(1).with_format(1), SettingsError, "already a part named 'format'"),
     (lambda: COMPOSITE_SPEC.with_part("q1", "draft", brevity, 1), SettingsError, "'q1' already"),
     (lambda: measured(1.0), SettingsError, r"a number in \[0, 1\)"),
     (lambda: measured(10**400), SettingsError, "baseline of part 'q1' is 1000"),

@@ -196,7 +196,7 @@ def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(
         assert "make room there, then go on" in str(report.stopped)
         with pytest.raises(typer.Exit):
             end(report, "", "", "attune run")
-        assert "every answer that could be written is kept. Go on with:" in capsys.readouterr().err
+        assert "every answer that could be written is kept. Continue with:" in capsys.readouterr().err
         assert 0 < len(server.calls) < total
         assert play(server, data, tmp_path).stopped is None
     assert len(files(tmp_path)) == 8

@@ -62,8 +62,8 @@ def test_prime_reads_its_own_configuration_where_no_variable_is_set(tmp_path: Pa
     ("prime", {}, "RLVR_PRIME_API_KEY and PRIME_API_KEY are not set; .*prime login"),
     ("custom", {}, "needs --base-url"),
     ("custom", {"base_url": "http://h/v1", "api_key_var": "NOPE"}, '"NOPE", which is not set'),
-    ("openai", {"api_key": "a\u00e9b"}, "characters that no header can carry"),
-    ("openai", {"api_key": "a\r\nHost: evil"}, "characters that no header can carry"),
+    ("openai", {"api_key": "a\u00e9b"}, "characters that an HTTP header cannot carry"),
+    ("openai", {"api_key": "a\r\nHost: evil"}, "characters that an HTTP header cannot carry"),
 ])  # fmt: skip
 def test_what_is_missing_is_named_before_anything_starts(
     tmp_path: Path, provider: str, given: Any, message: str
@@ -121,7 +121,7 @@ def test_a_secret_shows_nothing_of_itself() -> None:
     secret = Secret(KEY)
     assert KEY not in f"{secret} {secret!r} {[secret]} {Endpoint('custom', 'http://h', secret)}"
     for carry in (pickle.dumps, copy.deepcopy):
-        with pytest.raises(TypeError, match="not pickled"):
+        with pytest.raises(TypeError, match="cannot be pickled"):
             carry(secret)
     assert secret.hidden_in(f"a {KEY} b") == "a [key] b"
     assert Secret("EMPTY").hidden_in("an EMPTY word") == "an EMPTY word"
@@ -155,7 +155,7 @@ def test_a_key_is_in_no_file_and_no_stream_even_where_the_server_repeats_it(tmp_
             where = ("-o", f"out/{len(said)}", "--base-url", asked.url)
             done = attune("run", "custom", "m", data, *where, *given, cwd=tmp_path, code=1, MINE=KEY)
             said += done.stdout + done.stderr
-            assert "Go on with: attune run custom m" in done.stderr
+            assert "Continue with: attune run custom m" in done.stderr
     written = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*")) if path.is_file()]
     assert len(written) >= 4 * 3
     assert any(b"I know [key]" in content for content in written)

@@ -178,7 +178,7 @@ def test_the_command(tmp_path: Path) -> None:
         line = "rejudge custom j --results results --data data --judge-model k --base-url "
         out, err = attune_here(line + server.url, tmp_path)
         assert len(server.calls) == 8
-    assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
+    assert out.splitlines()[0] == "judged 2 results in results; 0 were already judged"
     assert out.splitlines()[1].startswith("8 calls, ")
     assert 'next: attune score --results "results" --data "data"' in out
     assert "2/2 c-" in err
@@ -197,12 +197,12 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
         # 2 conversations x 2 drafts x 2 judges; 300 bytes an answer at 4 a token: 8 x 75 tokens out
         cost = f"${(int(row[6]) + 8 * 75) * 10 / 1e6:.2f}"
         assert row == [mode, "2", "0", "8", "0", "0", row[6], cost]
-    assert "leaves judges out" not in out
+    assert "does not include judges" not in out
     assert snapshot(tmp_path / "results") == before
     with serve(judge_answers(7)) as server:
         chosen = "--where category=Work --limit 1 --base-url " + server.url
         out, err = attune_here(f"rejudge custom j --results results --data data {chosen}", tmp_path)
         assert len(server.calls) == 2 * 2
     assert "3 of 3 conversations have category=Work" in err
-    assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
+    assert out.splitlines()[0] == "judged 2 results in results; 0 were already judged"
     assert '--data "data" --where category=Work --output' in out

@@ -39,7 +39,7 @@ def run(cwd: Path, *arguments: str | Path, model: str = "always-no", code: int =
 def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
     out, err = run(tmp_path, data)
     assert out.splitlines() == [
-        "wrote 3 results to out, 0 were complete already",
+        "wrote 3 results to out; 0 were already complete",
         f'next: attune score --results "out" --data "{data}" --output scores.json',
     ]
     assert err.splitlines() == ["questions in our own wording (the benchmark's comes with its data)"]
@@ -57,7 +57,7 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
 def test_all_plays_every_built_in_policy_as_it_plays_alone(tmp_path: Path, data: Path) -> None:
     run(tmp_path, data)
     out, _ = run(tmp_path, data, model="all")
-    assert out.startswith(f"wrote {3 * (len(BUILTIN) - 1)} results to out, 3 were complete already\n")
+    assert out.startswith(f"wrote {3 * (len(BUILTIN) - 1)} results to out; 3 were already complete\n")
     assert set(names(tmp_path / "out")) == {
         f"c-{n}_builtin_{policy}_default.json" for n in (1, 2, 3) for policy in BUILTIN
     }
@@ -78,7 +78,7 @@ def test_an_interrupted_file_is_made_again(tmp_path: Path, data: Path, damage: s
     else:
         path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-200])
     out, _ = run(tmp_path, data)
-    assert out.startswith("wrote 1 results to out, 2 were complete already\n")
+    assert out.startswith("wrote 1 results to out; 2 were already complete\n")
     changing = {"run_timestamp": None, "duration_seconds": None}
     assert read(path) | changing == whole | changing
 
@@ -104,14 +104,14 @@ def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path, data: Path) 
         assert "choose another -o, or pass --overwrite" in err
         assert snapshot(tmp_path) == before
     out, _ = run(tmp_path, data, *options.split(), "--overwrite")
-    assert out.startswith("wrote 3 results to out, 0 were complete already\n")
+    assert out.startswith("wrote 3 results to out; 0 were already complete\n")
 
 
 def test_a_limit_plays_the_first_and_a_later_run_the_rest(tmp_path: Path, data: Path) -> None:
     run(tmp_path, data, "--limit", "2")
     assert names(tmp_path / "out") == FILES[:2]
     out, _ = run(tmp_path, data)
-    assert out.startswith("wrote 1 results to out, 2 were complete already\n")
+    assert out.startswith("wrote 1 results to out; 2 were already complete\n")
 
 
 def test_fitted_policies_need_two_people_or_fitting_data(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_model_behind_a_server_plays_and_says_what_it_took(
 ) -> None:
     out, err = asked(tmp_path, server)
     lines, said = out.splitlines(), err.splitlines()
-    assert lines[0] == "wrote 3 results to out, 0 were complete already"
+    assert lines[0] == "wrote 3 results to out; 0 were already complete"
     cost = sum(read(path)["api_cost"] for path in (tmp_path / "out").glob("c-*.json"))
     assert lines[1].startswith("27 calls, ")
     assert f"${cost:.4f}, errors 0.0%, parsed 100.0%" in lines[1]
@@ -224,7 +224,7 @@ def test_a_model_behind_a_server_plays_and_says_what_it_took(
     for number, line in zip((1, 2, 3), said[2:], strict=True):
         assert re.match(rf"{number}/3 c-\d default: complete; \d+/27 calls, [\d,]+ tokens in, ", line)
     again, _ = asked(tmp_path, server)
-    assert again.startswith("wrote 0 results to out, 3 were complete already\nnext: ")
+    assert again.startswith("wrote 0 results to out; 3 were already complete\nnext: ")
     assert not server.calls
 
 
@@ -252,14 +252,14 @@ def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: 
     assert "next:" not in out
     assert "c-2 default: skipped, c-2/" in err
     command = f"attune run custom lab/m data --base-url {poor.url} -o out"
-    assert err.splitlines()[-1] == f"every answer is kept. Go on with: {command}"
+    assert err.splitlines()[-1] == f"every answer is kept. Continue with: {command}"
     (tmp_path / "out" / "c-3_custom_lab_m_default.json").unlink()
     out, _ = asked(tmp_path, server, "--retry-skipped")
     assert out.startswith("wrote 1 results to out")
     assert [n for n in names(tmp_path / "out") if n.startswith("c-")] == [
         "c-1_custom_lab_m_default.json", "c-2_custom_lab_m_default.json",
     ]  # fmt: skip
-    assert asked(tmp_path, server, "--retry-skipped")[0] == "nothing is skipped in out\n"
+    assert asked(tmp_path, server, "--retry-skipped")[0] == "no conversation was skipped in out\n"
 
 
 @pytest.mark.parametrize(("typed", "spelt"), [

@@ -45,7 +45,7 @@ def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_g
         said, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == code, err
         assert "stopping; " in err
-        assert f"stopped; every answer is kept. Go on with: attune run custom m {data}" in err
+        assert f"stopped; every answer is kept. Continue with: attune run custom m {data}" in err
         assert "sk-secret" not in said + err
         assert "Traceback" not in err
         assert read(out / "_run_custom_m.json")["runs"][0]["stopped"] == "stopped"

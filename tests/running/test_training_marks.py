@@ -29,7 +29,7 @@ def test_the_marks_are_in_results_and_scores_of_policies_and_models(
         attune_here(f"run custom m data -o served --base-url {server.url} {options}", tmp_path)
     attune_here(f"run builtin always-no data -o built {options}", tmp_path)
     out, _ = attune_here(f"run builtin always-no data -o built {options}", tmp_path)
-    assert "2 were complete already" in out
+    assert "2 were already complete" in out
     for folder in (tmp_path / "built", tmp_path / "served"):
         assert [record["attune"].get("training") for record in files(folder).values()] == [marks, marks]
         results, problems, _ = read_results(folder, DATA)

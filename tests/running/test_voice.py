@@ -209,7 +209,7 @@ def test_the_command_says_whose_words_they_are_and_replays_without_the_server(tm
         for key in ("taken", "asked_again", "fallen_back")
     ]
     assert asked.startswith(
-        f"voice custom/m: {total[0]} texts taken, {total[1]} times asked again, {total[2]} in the grammar's "
+        f"voice custom/m: {total[0]} texts used, {total[1]} asked for again, {total[2]} in the grammar's "
         f"words; {number} requests, "
     )  # fmt: skip
     assert total[1] > 0
@@ -222,9 +222,7 @@ def test_a_capped_command_writes_nothing_says_how_to_go_on_and_goes_on(tmp_path:
     with serve(Writer()) as server:
         line = f"{LINE} -o out --base-url {server.url} --api-key sk-secret"
         done = attune(f"{line} --max-calls 5", cwd=tmp_path, code=1)
-        assert (
-            "error: stopped at --max-calls 5\nevery text is kept in voices. Go on with: attune" in done.stderr
-        )
+        assert "error: stopped at --max-calls 5\nevery text is kept in voices. Continue with:" in done.stderr
         assert "sk-secret" not in done.stdout + done.stderr
         assert not (tmp_path / "out").exists()
         attune(line, cwd=tmp_path)

@@ -241,11 +241,11 @@ def _turns(source: _Conversation, where: str, left: Left) -> Iterator[tuple[str,
         if part.role == "model":
             replies.setdefault(part.turn, []).append(part)
         elif part.turn in said:
-            raise refuse(f"two messages of the user in turn {part.turn}", "one message a turn")
+            raise refuse(f"two user messages in turn {part.turn}", "one message per turn")
         else:
             said[part.turn] = part.content
     if orphan := sorted(replies.keys() - said):
-        raise refuse(f"replies in turn {orphan[0]} and no message", "a message of the user in each turn")
+        raise refuse(f"replies in turn {orphan[0]} and no message", "a user message in each turn")
     for turn in sorted(said):
         given = sorted(replies.get(turn, []), key=lambda reply: float(reply.within_turn_id))
         chosen = [reply for reply in given if reply.if_chosen] or (given if len(given) == 1 else [])

@@ -129,7 +129,7 @@ class Talk:
         the voice.
         """
         if self.done:
-            raise ValueError("the person has gone")
+            raise ValueError("the person has left the conversation")
         story = self.story
         taken = self.take(heard)
         story.draws.turn_to(story.number, "fit")

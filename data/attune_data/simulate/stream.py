@@ -59,7 +59,9 @@ class Level:
         turns: Any = self.turns
         pair = tuple(turns) if isinstance(turns, tuple | list) else ()
         if not (len(pair) == 2 and all(type(n) is int for n in pair) and 1 <= pair[0] <= pair[1] <= 20):
-            raise SettingsError(f"turns of a level are {turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
+            raise SettingsError(
+                f"turns of a level are {turns}; expected two whole numbers, 1 ≤ fewest ≤ most ≤ 20"
+            )
         object.__setattr__(self, "turns", pair)
 
     def describe(self) -> dict[str, Any]:
@@ -138,7 +140,9 @@ class Simulation:
             if part not in PARTS:
                 raise UnknownNameError(kind, part, PARTS)
         if type(start) is not int or type(step) is not int or start < 0 or step < 1:
-            raise SettingsError(f"start is {start!r} and step {step!r}; whole numbers, at least 0 and 1")
+            raise SettingsError(
+                f"start is {start!r} and step {step!r}; expected whole numbers from 0 and from 1"
+            )
         if not callable(voice):
             raise SettingsError(
                 f"voice is {show(voice)}; expected a callable from packet and transcript to text"

@@ -99,7 +99,7 @@ class Standing:
             of = told.world
             world = Simulation(of.seed, level=Level(**of.level), topics=of.topics, templates=of.templates)
             if (world.key, SCORING_VERSION) != (of.key, told.scoring):
-                raise ValueError("it is of another version of the scoring or of the simulated world")
+                raise ValueError("it comes from another version of the scoring or of the simulated world")
             if not 0 <= told.turn < world.level.turns[1]:
                 raise ValueError(f"no conversation of this level has a turn {told.turn}")
             world.person(told.item)  # which refuses an item that does not exist

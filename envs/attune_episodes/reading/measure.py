@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from attune_data.constants import BINARY_IDS
 from attune_data.loading import Conversations, load
 from attune_data.simulate import Simulation
 from attune_episodes.reading.drafts import read_draft
-from attune_episodes.reading.examples import examples
+from attune_episodes.reading.examples import Example, examples
 from attune_episodes.reading.fit import SIMULATED, answers, best_cut, out_of_fold, rows_of
 from attune_episodes.reading.fitted import squash
 from attune_episodes.reading.guard import CHARGED
@@ -39,26 +39,40 @@ DRAFTS: Final = ("nothing", "the message again", "original", "alternate", "human
 """The drafts on which the draft reward is measured; the last three are recorded replies."""
 
 
-def measured(part: str, by: Reader) -> dict[str, Quality]:
-    """Question -> how well a reader reads it on a part, for questions that it and people both answer."""
+class Answer(NamedTuple):
+    """A reader's answer to one question about a recorded reply, beside the recorded one."""
+
+    conversation: str
+    turn: int
+    """Counted from 0."""
+    question: str
+    probability: float
+    said: bool
+    yes: bool
+
+
+def answered(part: str, by: Reader) -> Iterator[Answer]:
+    """The answers of a reader on a part, to questions that it and people both answer."""
     if part == "train":
-        return _out_of_fold()
-    found: dict[str, list[tuple[float, bool, bool]]] = {}
+        yield from _out_of_fold()
+        return
     for example in examples(conversations(part)):
         reading = by.read(example.exchange)
         for question, yes in example.answers.items():
             if question in reading.probabilities:
-                row = (reading.probabilities[question], reading.says(question), yes)
-                found.setdefault(question, []).append(row)
-    return {q: quality(*map(np.array, zip(*found[q], strict=True))) for q in BINARY_IDS if q in found}
+                probability, said = reading.probabilities[question], reading.says(question)
+                yield Answer(*_place(example), question, probability, said, yes)
 
 
-def _out_of_fold() -> dict[str, Quality]:
-    """Measure `fitted` on people on whom it was not fitted; calibration and cuts use the same predictions."""
+def _place(example: Example) -> tuple[str, int]:
+    return example.conversation, len(example.exchange.history)
+
+
+def _out_of_fold() -> Iterator[Answer]:
+    """Answers of `fitted` about people on whom it was not fitted; calibration and cuts use the same ones."""
     rows = rows_of(examples(conversations("train")))
     asked = [q for q in BINARY_IDS if {True, False} == set(answers(rows, q)[1].tolist())]
     logits = out_of_fold(rows, rows_of(examples(Simulation(1, templates="seen").take(SIMULATED))), asked)
-    found = {}
     for column, question in enumerate(asked):
         which, yes = answers(rows, question)
         known = ~np.isnan(logits[which, column])
@@ -66,8 +80,18 @@ def _out_of_fold() -> dict[str, Quality]:
         if yes.any() and not yes.all():
             slope, shift = platt(values, yes)
             probability = squash(slope * values + shift)
-            found[question] = quality(probability, probability > best_cut(probability, yes), yes)
-    return found
+            said = probability > best_cut(probability, yes)
+            places = [_place(rows[i].example) for i, kept in zip(which, known, strict=True) if kept]
+            for place, *values_of_one in zip(places, probability, said, yes, strict=True):
+                yield Answer(*place, question, *values_of_one)
+
+
+def measured(part: str, by: Reader) -> dict[str, Quality]:
+    """Question -> how well a reader reads it on a part."""
+    found: dict[str, list[tuple[float, bool, bool]]] = {}
+    for one in answered(part, by):
+        found.setdefault(one.question, []).append((one.probability, one.said, one.yes))
+    return {q: quality(*map(np.array, zip(*found[q], strict=True))) for q in BINARY_IDS if q in found}
 
 
 def conversations(part: str) -> Conversations:

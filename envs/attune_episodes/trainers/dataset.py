@@ -151,7 +151,9 @@ class Curriculum:
         if isinstance(level, Mapping):
             for name, count in level.items():
                 if type(count) is not int or count < 1:
-                    raise SettingsError(f"level {show(name)} has {show(count)} conversations; at least 1")
+                    raise SettingsError(
+                        f"level {show(name)} has {show(count)} conversations; expected at least 1"
+                    )
             if number is not None:
                 raise SettingsError("a schedule of levels counts its conversations; leave out number")
             number = sum(level.values())

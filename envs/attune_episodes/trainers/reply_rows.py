@@ -103,7 +103,7 @@ def demonstrations(
             Problem("conversations", f"metadata.{ALTERNATES}", f"{found}: nobody edited their humanEdited",
                     "replies that a human edited",
                     f'leave them out with select(conversations, "{ALTERNATES}=unknown"); '
-                    "allow_model_replies=True takes them all the same")
+                    "allow_model_replies=True takes them anyway")
         )  # fmt: skip
     wanted = "a human-edited reply"
     return _rows(

@@ -43,7 +43,7 @@ class DraftJudgeConfig(vf.JudgeConfig):
     model_config = DESCRIBED
 
     enabled: bool = False
-    """Rate drafts with a judge model. Off, no judge is ever called."""
+    """Rate drafts with a judge model. If off, no judge is called."""
     weight: FiniteFloat = 0.0
     """Weight of the rating as a reward; at 0 it is a metric only."""
     retries: int = Field(2, ge=0, le=100)
@@ -87,23 +87,24 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     number: int | None = Field(None, ge=1)
     """Use only this many conversations; the simulated stream is endless without it."""
     split: str | None = None
-    """Which split of a dataset that has several."""
+    """Which split to use, if a dataset has several."""
     where: str | None = None
     """Use only conversations that match, such as "diagnosis=ADHD,who_5<13"."""
     provenance: Provenance | None = None
     """Provenance of records that state none; by default they count as benchmark."""
     training: bool = False
-    """Refuse benchmark records, which are for evaluation only, when loading."""
+    """When loading, refuse benchmark records, which are for evaluation only."""
 
     granularity: Granularity = "conversation"
-    """conversation: an episode asks all requests of a conversation. request: one task per scored request,
+    """conversation: an episode sends all requests of a conversation. request: one task per scored request,
     for training and for any chat harness."""
     mode: Mode = "default"
     """verbose asks for reasoning with each answer, omniscient shows the participant's background."""
     stages: list[Stage] = Field(default_factory=lambda: list(STAGES))
     """Stages to ask, as a list: '["assess", "prefer", "reflect"]'."""
     panas_strategy: PanasStrategy = "absolute"
-    """How to ask for the feelings afterwards: absolute, delta (changes) or blind_delta (nothing shown)."""
+    """How to ask for the feelings afterwards: absolute, delta (changes), or blind_delta (changes,
+    without showing the totals from before)."""
     labels: Labels = "masked"
     """Labels of the compared responses: masked (shuffled) or official (they reveal which is which)."""
     labels_seed: int = 0
@@ -190,10 +191,10 @@ class AttuneHarnessConfig(vf.HarnessConfig):
 
     id: vf.ID = ENV_ID
     parallel: int = Field(1, ge=1, le=1000)
-    """Requests of one episode in flight at a time; no request depends on a reply."""
+    """Most requests of one episode in flight at a time; no request depends on a reply."""
     reasks: int = Field(1, ge=0, le=100)
     """How many times to ask again, word for word, after an unreadable reply; the last reply counts. Use 0 for
-    training, so that an unreadable reply earns what it deserves."""
+    training, so that an unreadable reply is scored as one."""
     retries: int = Field(4, ge=0, le=100)
     """How many times to retry a failed call (408, 409, 425, 429, 5xx, no connection)."""
     backoff: FiniteFloat = Field(0.5, ge=0, le=60)
@@ -231,8 +232,8 @@ def check_harness(config: AttuneEnvConfig) -> None:
             )
         return
     raise ValueError(
-        f"harness {harness.id!r} cannot play whole conversations: an episode asks many independent requests, "
-        "and a chat harness would answer the first message and stop, with a score near 0. Leave out "
-        "--env.agent.harness.id, or make each request a task with "
+        f"harness {harness.id!r} cannot play whole conversations: an episode sends many independent "
+        "requests, and a chat harness would answer the first message and stop, with a score near 0. Leave "
+        "out --env.agent.harness.id, or make each request a task with "
         "--env.taskset.granularity request"
     )
