@@ -204,7 +204,8 @@ def summary(study: Study) -> list[str]:
     if difference.mean is not None:
         first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
         sign, way = (1, "above") if difference.mean > 0 else (-1, "below")
-        low, high = sorted(sign * (end or 0.0) for end in (difference.low, difference.high))
+        ends = (sign * (end or 0.0) for end in (difference.low, difference.high))
+        low, high = sorted(round(end, 1) + 0.0 for end in ends)  # no -0.0
         between = f" ({low:.1f} to {high:.1f})" if difference.meaningful and low < high else ""
         lines.append(f"{first} is {abs(difference.mean):.1f} points{between} {way} that baseline.")
     return [*lines, *_parts(study), *_unreadable(study)][:6]
