@@ -95,7 +95,7 @@ def test_ids_links_and_figures_of_the_page(place: Path) -> None:
 
 def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    answer = "compared with `empty`, the only baseline scored (`asked` and `prior` were not)"
+    answer = "compared with `empty`, the only baseline scored (`surface`, `asked` and `prior` were not)"
     shown = re.sub("`(.+?)`", r"<code>\1</code>", answer)
     second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
     assert text.index(shown) < text.index('id="verdict"') < text.index(second)

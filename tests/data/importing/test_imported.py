@@ -144,7 +144,7 @@ def test_the_command_writes_what_load_reads_and_says_what_it_holds(tmp_path: Pat
         "messages after the last reply\t2\tnobody replied; kept under outsideTurns",
         "note: all 4 observed answers are yes: a model that always says so has them all",
         "wrote 4 conversations to out: ESConv, provenance imported",
-        "licence CC BY-NC 4.0: name the source in what you make of them",
+        "licence CC BY-NC 4.0: credit the source in what you make from them",
     ):
         assert line in printed.splitlines()
 

@@ -170,7 +170,7 @@ def test_misses_make_people_repeat_close_up_and_go() -> None:
                 assert step.fit < MISS
             if step.answer == "withdraws":
                 assert len(talk.message.text.split()) < 12
-        with pytest.raises(ValueError, match="gone"):
+        with pytest.raises(ValueError, match="has left"):
             talk.hear(NOTHING)
     assert answers["leaves"] > 30
     assert min(answers["repeats"], answers["withdraws"], answers["goes on"]) >= 3

@@ -153,7 +153,7 @@ def test_unknown_parts_are_named_with_a_suggestion(kind: str) -> None:
 @pytest.mark.parametrize(("asked", "said"), [
     ({"seed": 1.0}, "seed is 1.0; it must be a whole number"),
     ({"start": -1}, "start is -1 and step 1; expected whole numbers from 0 and from 1"),
-    ({"step": 0}, "start is 0 and step 0; whole numbers"),
+    ({"step": 0}, "start is 0 and step 0; expected whole numbers from 0 and from 1"),
 ])  # fmt: skip
 def test_worlds_that_cannot_be(asked: Any, said: str) -> None:
     with pytest.raises(SettingsError, match=said):
