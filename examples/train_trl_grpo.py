@@ -3,6 +3,7 @@
     pip install torch, then pip install "attune-env[trl]" (in a clone: ".[trl]")
     python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
+    python examples/train_trl_grpo.py --size large --device cuda    # 17 million parameters, on a GPU
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
     python examples/train_trl_grpo.py --model Qwen/Qwen2.5-0.5B-Instruct [--vllm] [--control]    # on a GPU
 
@@ -12,7 +13,7 @@ start: GRPO on what simulated people said; GRPO on the same prompts under the an
 control); and further supervised steps on the careless answers, for about as long. All are tested on people of
 another world, whom nothing was tuned on (`--dev` is for tuning).
 
-One part is named beforehand. It prints which parts moved, and whether by reading; `curves.svg`, `curves.csv`
+One part is named in advance. It prints which parts moved, and whether by reading; `curves.svg`, `curves.csv`
 and `answers.md` show it. docs/learning.md shows a run.
 """
 
@@ -39,8 +40,8 @@ from grpo_from_scratch.runs import (
     MIXED,
     QUICK,
     REWARD,
+    SIZES,
     SUPERVISED,
-    Recipe,
     Results,
     Say,
     from_scratch,
@@ -69,13 +70,16 @@ def ended(results: Results) -> measure.End:
     )
 
 
-def report(results: Results, say: Say = print) -> dict[str, str]:
-    """Prints the tables and what they come to, unless no answer could be read; part -> verdict."""
+def report(results: Results, say: Say = print, *, brief: bool = False) -> dict[str, str]:
+    """Prints the tables and what they come to, unless no answer could be read; part -> verdict.
+
+    With `brief` only the first table, and no verdicts: after a few steps they would mean nothing.
+    """
     if not any(run.curve[-1][2] for run in (results.before, *results.runs.values())):
         say("too short for readable answers: all rewards are equal, so nothing was learned; it only runs")
         return dict.fromkeys(PARTS, "no answer could be read")
     end, over = ended(results), results.tester.people.intervals
-    say(f"\nmean scores of {len(results.tester.people)} new people, likeliest answers\n")
+    say(f"\nmean scores of {len(results.tester.people)} unseen people, answers decoded greedily\n")
     columns = {"prior": end.prior, "asked": end.asked, "warm-up": end.before, "GRPO": end.after}
     columns |= {"control": end.control} if end.control is not None else {}
     columns |= {"supervised": end.supervised} if end.supervised is not None else {}
@@ -84,19 +88,21 @@ def report(results: Results, say: Say = print) -> dict[str, str]:
         part: [_mean(one[part].mean) for one in means.values()] + [_mean(results.ceiling.get(part))]
         for part in PARTS
     })  # fmt: skip
+    if brief:
+        return {}
 
     say("\nwhat GRPO changed, paired, with 95 % intervals over participants\n")
     gains = {"over warm-up": end.after - end.before, "over prior": end.after - end.prior}
-    gains |= {"over asked": end.after - end.asked, "over texts of others": end.after - end.others}
+    gains |= {"over asked": end.after - end.asked, "over swapped texts": end.after - end.others}
     gains |= {"over control": end.after - end.control} if end.control is not None else {}
     gains |= {"over supervised": end.after - end.supervised} if end.supervised is not None else {}
     _differences(say, gains, over)
     if end.control is not None and end.supervised is not None:
-        say("\nwhat the two beside it changed\n")
+        say("\nwhat the control and the supervised run changed\n")
         beside = {"control, over warm-up": end.control - end.before, "over prior": end.control - end.prior}
         beside |= {"supervised, over warm-up": end.supervised - end.before}
         _differences(say, beside | {"over prior ": end.supervised - end.prior}, over)
-    say("\nthe same of answers drawn at temperature 1\n")
+    say("\nthe same with answers sampled at temperature 1\n")
     drawn = {name: over(found.parts) for name, found in results.drawn.items()}
     gain = over(results.drawn["after"].parts - results.drawn["before"].parts)
     _table(say, ["warm-up", "GRPO", "gain"], {
@@ -104,7 +110,7 @@ def report(results: Results, say: Say = print) -> dict[str, str]:
         for part in PARTS
     })  # fmt: skip
 
-    say("\nhabits of the answers, and of the people\n")
+    say("\nhabits of the answers, beside the people's own\n")
     said = {"people": results.tester.replies("oracle"), "warm-up": results.before.said}
     said |= {name: run.said for name, run in results.runs.items()}
     kept = {name: measure.habits(results.tester.rows, texts) for name, texts in said.items()}
@@ -116,7 +122,7 @@ def report(results: Results, say: Say = print) -> dict[str, str]:
     found = measure.verdicts(results.tester.people, end)
     say("")
     for part, verdict in found.items():
-        say(f"{part}{' (named beforehand)' if part == NAMED else ''}: {verdict}")
+        say(f"{part}{' (named in advance)' if part == NAMED else ''}: {verdict}")
     for sign in measure.signs_of_gaming(results.tester.people, end, kept[GRPO], kept["people"]):
         say(f"gamed? {sign}")
     seconds = ", ".join(f"{name} {run.seconds:.0f} s" for name, run in results.runs.items())
@@ -154,8 +160,8 @@ def write(results: Results, folder: Path, title: str) -> None:
     lines = {name: _means(results, found) for name, found in results.nulls.items()}
     if results.ceiling:
         lines["ceiling"] = {part: results.ceiling[part] for part in PARTS}
-    notes = {part: " (not paid for)" for part in PARTS if part not in REWARD.parts}
-    notes[NAMED] = " (named beforehand)"
+    notes = {part: " (not rewarded)" for part in PARTS if part not in REWARD.parts}
+    notes[NAMED] = " (named in advance)"
     picture.draw(folder / "curves.svg", curves, lines, notes, title)
     picture.write_curves(folder / "curves.csv", curves)
     rows = results.tester.rows
@@ -178,7 +184,11 @@ def options() -> argparse.ArgumentParser:
     flags.add_argument("--model", help="a Hugging Face id instead of a model made here")
     flags.add_argument("--level", default="clear", help="of the simulated people, for --model")
     flags.add_argument("--vllm", action="store_true", help="draw answers with vLLM, for --model")
-    flags.add_argument("--steps", type=int, help=f"of GRPO ({Recipe.steps}; {MIXED.steps} of a mixture)")
+    flags.add_argument(
+        "--size", choices=SIZES, default="small", help="of the model made here: 0.6 or 17 million"
+    )
+    flags.add_argument("--device", choices=("cpu", "cuda"), help="cpu; for --model, a GPU where there is one")
+    flags.add_argument("--steps", type=int, help="of GRPO; each recipe has its own number")
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument(
         "--mixture", action="store_true",
@@ -201,19 +211,27 @@ def main() -> None:
     given = flags.parse_args()
     if missing := [name for name in ("torch", "trl") if find_spec(name) is None]:
         flags.error(f'found no {" and no ".join(missing)}: pip install torch, then pip install ".[trl]"')
-    base = QUICK if given.quick else MIXED if given.mixture else Recipe()
+    base = size = SIZES[given.size]
+    if given.quick or given.mixture:
+        base = replace(QUICK if given.quick else MIXED, width=size.width, layers=size.layers)
     steps = base.steps if given.steps is None else given.steps
     if steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
     if given.mixture and given.model:
         flags.error("--mixture is for the model made here: leave --model out")
+    import torch
+
+    gpu = torch.cuda.is_available()
+    if given.device == "cuda" and not gpu:
+        flags.error("--device cuda: PyTorch finds no GPU")
+    device = given.device or ("cuda" if given.model and gpu else "cpu")
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
         print(f"[{(time.process_time() - spent) / 60:4.1f} min of CPU] {text}", flush=True)
 
     say(f"making {base.people} people and the rows of what they said")
-    how: dict[str, Any] = {"dev": given.dev, "say": say}
+    how: dict[str, Any] = {"dev": given.dev, "device": device, "say": say}
     if given.model:
         recipe = replace(base, steps=steps, people=1000, tested=100, rate=2e-6)
         worlds = people.Worlds(given.seed, given.level)
@@ -224,10 +242,10 @@ def main() -> None:
         how["control"] = given.control is not False
         worlds = people.Mixed(given.seed) if given.mixture else people.Worlds(given.seed)
         results = from_scratch(recipe, worlds, **how)
+    report(results, brief=given.quick)
     if given.quick:
-        say(f"it runs; {steps} steps and {recipe.tested} conversations are too few for the verdicts below")
-    report(results)
-    write(results, given.out, f"{given.model or 'A model from scratch'} on new people, seed {given.seed}")
+        print(f"\nit works: {steps} GRPO steps were taken, too few to show whether anything was learned")
+    write(results, given.out, f"{given.model or 'A model from scratch'} on unseen people, seed {given.seed}")
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60
     print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {given.out}: curves.svg, curves.csv, answers.md")
 

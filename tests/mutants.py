@@ -1,7 +1,8 @@
 """`python -m tests.mutants [NAME …]`: sixty subtle errors, and whether the quick tests notice each.
 
-Each is put into a copy of the tree, and the tests that should notice it run there; without names all sixty
-run (about half an hour). `--check` only looks whether each place still stands exactly once in the packages.
+Each is put into a copy of the tree, where the tests that should notice it have passed without it. Without
+names all sixty run (about half an hour). `--check` only looks whether each place still stands exactly once in
+the packages.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGES: Final = ("attune_env", "envs", "rewards", "data")
 COPIED: Final = (*PACKAGES, "docs", "examples", "tests", "README.md", "pyproject.toml")
+IMPORTED: Final = (".", "envs", "rewards", "data", "examples")
+"""Folders on the path. `attune_env` is a package; on the path, its modules would hide Python's own."""
 FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
 """A test, without its parameters."""
 EDIT: Final = re.compile(r"(\[-.*?-\]|\{\+.*?\+\})")
@@ -193,23 +197,28 @@ def problems() -> list[str]:
     return lost + twice + gone
 
 
-def noticed(tree: Path, tests: str, change: str) -> str | None:
-    """The test that fails with the change made in a tree; None where all pass."""
-    ((path, mutated),) = found(change, tree)
-    floors = os.pathsep.join(map(str, (tree, *(tree / floor for floor in (*PACKAGES, "examples")))))
+def first_failure(tree: Path, tests: Iterable[str]) -> str | None:
+    """The first quick test that fails in a tree, or a module that cannot be imported; None where all pass."""
     options = ("-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not soak")
-    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{path}" for path in tests.split())]
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{path}" for path in tests)]
+    floors = os.pathsep.join(str(tree / folder) for folder in IMPORTED)
+    environment = {**os.environ, "PYTHONPATH": floors, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")
+    first = FAILED.search(done.stdout)
+    if done.returncode != 0 and not first:
+        raise RuntimeError(f"pytest could not run {command}:\n{(done.stdout + done.stderr)[-2000:]}")
+    return first[1] if first else None
+
+
+def noticed(tree: Path, tests: Iterable[str], change: str) -> str | None:
+    """The first test that fails with the change made in a tree; None where all pass."""
+    ((path, mutated),) = found(change, tree)
     whole = path.read_text(encoding="utf-8")
     path.write_text(mutated, encoding="utf-8")
     try:
-        environment = {**os.environ, "PYTHONPATH": floors, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")
+        return first_failure(tree, tests)
     finally:
         path.write_text(whole, encoding="utf-8")
-    failed = FAILED.search(done.stdout)
-    if done.returncode not in (0, 1, 2):  # 2: a module that cannot be imported
-        raise RuntimeError(f"pytest could not run {tests}:\n{(done.stdout + done.stderr)[-2000:]}")
-    return None if done.returncode == 0 else failed[1] if failed else "an import"
 
 
 def main() -> int:
@@ -223,16 +232,24 @@ def main() -> int:
     if wrong or asked.check:
         print("\n".join(wrong) or f"{len(MUTANTS)} mutants, each in its place")
         return bool(wrong)
+    these = [
+        (name, tests.split(), change)
+        for name, tests, change in MUTANTS
+        if name in asked.names or not asked.names
+    ]
     alive = []
     with tempfile.TemporaryDirectory() as place:
         tree = Path(place)
         for name in COPIED:
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tree / name)
-        for name, tests, change in MUTANTS:
-            if not asked.names or name in asked.names:
-                test = noticed(tree, tests, change)
-                print(f"{name}: " + (f"killed by {test}" if test else "SURVIVED"), flush=True)
-                alive += [] if test else [name]
+        broken = first_failure(tree, dict.fromkeys(path for _, tests, _ in these for path in tests))
+        if broken:
+            print(f"{broken} fails without any of them: mend it first")
+            return 1
+        for name, tests, change in these:
+            test = noticed(tree, tests, change)
+            print(f"{name}: " + (f"killed by {test}" if test else "SURVIVED"), flush=True)
+            alive += [] if test else [name]
     return bool(alive)
 
 

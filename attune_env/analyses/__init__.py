@@ -8,8 +8,9 @@ from attune_env.analyses.conversations import DIFFICULTY, DRIFT
 from attune_env.analyses.feelings import FEELINGS, FOUR_BRANCHES, PANAS
 from attune_env.analyses.leaderboard import EVERY_METRIC, LEADERS
 from attune_env.analyses.participants import CLINICAL, TOPICS, TRAITS
+from attune_env.analyses.profile import PROFILE
 from attune_env.analyses.study import Study
-from attune_env.analyses.verdict import PROFILE, VERDICT
+from attune_env.analyses.verdict import VERDICT
 
 Chapter = tuple[str, tuple[Analysis, ...]]
 

@@ -27,8 +27,9 @@ class Finding:
     """An analysis applied to a study."""
 
     analysis: Analysis
+    question: str
     caption: str
-    """That of the analysis, filled in for this study."""
+    """Those of the analysis, filled in for this study."""
     tables: Mapping[str, Table]
     draws: Mapping[str, Draw]
     """File name of a figure without ending -> what draws it; needs matplotlib."""
@@ -45,13 +46,15 @@ class Analysis:
     title: str
     question: str
     caption: str
-    """How the numbers were computed and how to read them; `{units}` stands for what is resampled."""
+    """How the numbers were computed and how to read them; names in braces are those of `Study.words`."""
     tables: Callable[[Study], Sequence[Table]]
     """Raises `Absent` if the inputs do not allow it."""
     plots: Mapping[str, Plot] = field(default_factory=dict)
     """File name of a figure without ending -> the figure."""
     signal: str = ""
     """Column of differences: if no interval in it excludes 0, nothing is significant."""
+    against: str = ""
+    """The question where a baseline was chosen, if it is another one; with names as in the caption."""
 
     def run(self, study: Study) -> Finding:
         """Apply it to a study; raises `Absent` if the inputs do not allow it."""
@@ -69,5 +72,6 @@ class Analysis:
             for cell in table.intervals(self.signal)
         ]
         signal = not self.signal or any(cell.leaves_out_zero for cell in differences)
-        caption = self.caption.replace("{units}", f"{study.table.unit}s")
-        return Finding(self, caption, tables, draws, signal)
+        question = (self.against if study.baseline else "") or self.question
+        question, caption = (text.format_map(study.words) for text in (question, self.caption))
+        return Finding(self, question, caption, tables, draws, signal)

@@ -12,7 +12,7 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, TURN
-from attune_env.report.names import mode_text, role_of
+from attune_env.report.names import READER, mode_text, quoted, role_of
 from attune_env.report.table import Cell, Column, Table, points, share
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
@@ -83,10 +83,10 @@ def notes(study: Study) -> list[str]:
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
         "Composite (canonical) = the benchmark's scoring, which rewards silence: for comparison with "
         "published scores. Strict = an unanswered question scores 0: the verdict and the profile go by it. "
-        f"The leaderboard is ranked by the {study.variant} score.",
-        "baseline = reads nothing of the conversation, or only its surface; oracle = is given the "
-        "annotations. parsed = replies that could be read, answered = scored items with a valid answer, "
-        "unscored = items without an annotation.",
+        f"The leaderboard is ranked by the {study.variant} score, and its pillars are {study.variant} too.",
+        f"baseline = reads nothing of the conversation, or only its surface; reader = {READER}; oracle = is "
+        "given the annotations. parsed = replies that could be read, answered = scored items with a valid "
+        "answer, unscored = items without an annotation.",
     ]
 
 
@@ -119,7 +119,7 @@ def metric_tables(study: Study) -> list[Table]:
         raise Absent(f"no reported metric is defined in mode {study.mode}")
     absent = [metric.label for name, metric in METRICS.items() if name not in shown]
     fewer = [
-        f"{metric.label} n = {found[key][name].n} for {key[0]}"
+        f"{metric.label} n = {found[key][name].n} for {quoted(key[0])}"
         for name, metric in METRICS.items() if name in shown
         for key in study.keys if found[key][name].n != usual[key]
     ]  # fmt: skip

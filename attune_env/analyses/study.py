@@ -14,7 +14,7 @@ from attune_data import Conversations
 from attune_data.errors import UnknownNameError
 from attune_data.schema import Conversation
 from attune_env.report.groups import LEADERBOARD, METRICS
-from attune_env.report.names import mode_text, references, role_of
+from attune_env.report.names import mode_text, quoted, references, role_of, short_names
 from attune_env.report.table import Cell, Column, Table
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Interval, known
 from attune_env.statistics.comparisons import holm
@@ -40,7 +40,7 @@ class Study:
         resample: units of the bootstrap.
         seed: seeds it.
         command: what reproduces this study.
-        baseline: the model or policy that the verdict compares with; by default the best baseline.
+        baseline: the model or policy that verdict and profile compare with; by default the best baseline.
     """
 
     scores: Mapping[str, Any]
@@ -73,10 +73,21 @@ class Study:
 
     @property
     def data_name(self) -> str:
-        """`sample` for the bundled conversations, else the provenance of the data."""
+        """`sample` or `written` for the conversations of this project, else the provenance of the data."""
         metadata = self.scores["metadata"]
         provenance = str(metadata["data"]["provenance"])
-        return "sample" if (metadata.get("ground_truth"), provenance) == ("sample", "own") else provenance
+        name = str(metadata.get("ground_truth")).partition(":")[0]
+        return name if name in ("sample", "written") and provenance == "own" else provenance
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What captions leave open: the units and the baseline compared with."""
+        chosen = quoted(short_names([self.baseline])[0]) if self.baseline else ""
+        return {
+            "units": f"{self.table.unit}s",
+            "baseline": chosen or "the best baseline",
+            "best_on_part": chosen or "the best scored baseline on the part",
+        }
 
     @property
     def variant(self) -> str:
@@ -157,7 +168,7 @@ class Study:
         notes: Iterable[str] = (),
         foldable: Sequence[str] = (),
     ) -> Table:
-        """A table about this study: its title names the mode, and baselines and the oracle are grey."""
+        """A table about this study: its title names the mode, and reference rows are grey."""
         held = list(rows)
         title = f"{title}; mode {mode_text(self.mode)}"
         dim = references(str(row[0]) for row in held)

@@ -16,6 +16,7 @@ def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o"
     Example: attune demo -o results/demo
     """
     from attune_data import load
+    from attune_env.analyses.leaderboard import leaderboard_table
     from attune_env.analyses.sources import Sources, read_parts
     from attune_env.cli.report import command_of
     from attune_env.pages.folder import check_destination
@@ -39,8 +40,8 @@ def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o"
     parts, _ = read_parts(asked, command_of(asked))
     # figures only as SVG: the page needs no others, and they take longer than everything else
     made = write_report(page, parts, Wanted(("svg",)), progress=progress_bar)
-    for table in made.leaderboards:
-        table.print()
+    for part in parts:
+        leaderboard_table(part.study).print()
     print(f"{len(results)} result files and scores.json are in {output}; the report: {made.summary}")
     print(f"open {page / 'report.html'}")
     print(f'next: attune report "{scores}" -o report')

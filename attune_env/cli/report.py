@@ -76,8 +76,9 @@ def report(
     if not named:
         raise SettingsError("name a scores file: attune report scores.json, or --scores scores.json")
     if output is None:
-        if given := [name for name, value in (("--formats", formats), ("--only", only)) if value]:
-            raise SettingsError(f"{', '.join(given)}: only with a report that is written; give -o FOLDER")
+        for name, given in (("--formats", formats), ("--only", only)):
+            if given:
+                raise SettingsError(f"{name} needs -o FOLDER")
     else:
         from attune_env.pages.folder import check_destination
         from attune_env.pages.report import Wanted, write_report
@@ -103,8 +104,8 @@ def report(
                 table.print()
         return
     made = write_report(output, parts, wanted, overwrite=overwrite, progress=progress_bar)
-    for table in made.leaderboards:
-        table.print()
+    for line in made.said:
+        print(one_line(line))
     for note in made.missing:
         print(one_line(note), file=sys.stderr)
     print(f"wrote {output}: {made.summary}")

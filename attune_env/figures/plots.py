@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attune_env.figures.style import BLUE, FAINT, INK, ORANGE, PALETTE, name_text, panels, style
-from attune_env.report.names import short_names
+from attune_env.report.names import role_of, short_names
 from attune_env.report.table import Cell, Column, Table
 from attune_env.statistics.bootstrap import Interval
 
@@ -66,12 +66,13 @@ class Panel(NamedTuple):
     rows: list[tuple[str, Cell, float | None]]
     """(label, cell, mark)"""
     faint: set[int]
+    baselines: set[int]
 
     @property
     def best(self) -> float | None:
         """The highest mean of a baseline, if there are also other rows."""
-        held = [mean for row in self.faint if (mean := mean_of(self.rows[row][1])) is not None]
-        return max(held, default=None) if len(self.faint) < len(self.rows) else None
+        held = [mean for row in self.baselines if (mean := mean_of(self.rows[row][1])) is not None]
+        return max(held, default=None) if len(self.baselines) < len(self.rows) else None
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ class Dots(Plot):
         key = self.label or first
         names = axis_labels(key, [str(text) for text in table.column(key)])
         rows = [i for i, name in enumerate(table.column(first)) if name != ORACLE]
+        base = {i for i in rows if role_of(str(table.column(first)[i])) == "baseline"}
         marks = table.column(self.mark) if self.mark else [None] * len(names)
         if self.split:
             values = table.column(self.split)
@@ -139,6 +141,7 @@ class Dots(Plot):
                 table.heads[table.place(key)],
                 [(names[i], table.column(key)[i], mean_of(marks[i])) for i in chosen[:MOST]],
                 {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
+                {place for place, i in enumerate(chosen[:MOST]) if i in base},
             )
             for title, key, chosen in groups
         ]

@@ -19,6 +19,8 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)|\b(www)(\.)")
 """Texts that some readers of Markdown turn into links."""
 _CODE = re.compile(r"`([^`]+)`")
+_MARKUP = re.compile(r"[\\\[\]<>|!$&]")
+"""Characters that a reader of Markdown might act on even in a code span."""
 LONGEST = 10_000
 
 
@@ -41,7 +43,7 @@ def environment() -> jinja2.Environment:
     )
     made.globals |= {"policy": policy, "md": markdown}
     made.filters |= {"line": lambda text: one_line(text, LONGEST), "coded": _coded, "md": markdown,
-                     "md_code": markdown_code, "show": visible}  # fmt: skip
+                     "md_code": markdown_code, "md_coded": _coded_markdown, "show": visible}  # fmt: skip
     return made
 
 
@@ -60,6 +62,15 @@ def markdown(text: str) -> str:
     """`text` on one line, escaped so that Markdown shows it character by character."""
     plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST))
     return _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[2] else "&#46;"), plain)
+
+
+def _coded_markdown(text: str) -> str:
+    """One line as Markdown, with text between backticks as code unless it may be taken for markup."""
+    pieces = _CODE.split(one_line(text, LONGEST))
+    for place in range(1, len(pieces), 2):
+        risky = _MARKUP.search(pieces[place]) or _LINK.search(pieces[place])
+        pieces[place] = markdown(f"`{pieces[place]}`") if risky else markdown_code(pieces[place])
+    return "".join(piece if place % 2 else markdown(piece) for place, piece in enumerate(pieces))
 
 
 def markdown_code(text: str) -> str:

@@ -10,6 +10,8 @@ from attune_data.version import __version__
 from attune_env.analyses.study import Study
 from attune_env.report.names import mode_text
 from attune_env.results.marks import mapping
+from attune_env.statistics.bootstrap import RESAMPLES
+from attune_env.statistics.sign_flip import EXACT
 
 Fact = tuple[str, str]
 """(heading, text)"""
@@ -48,13 +50,17 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
             "compared with published ones.",
         ),
     ),
-    "sample": (
-        (
-            "Data",
-            "The sample that comes with this project: fictional, written by language models, CC BY 4.0, by "
-            "attune-env. It is not the benchmark: numbers from it cannot be compared with published ones.",
-        ),
-    ),
+    **{
+        name: (
+            (
+                "Data",
+                f"The {what} that comes with this project: fictional, written by language models, CC BY 4.0, "
+                "by attune-env. It is not the benchmark: numbers from it cannot be compared with published "
+                "ones, do not rank models and say nothing about people.",
+            ),
+        )
+        for name, what in (("sample", "sample"), ("written", "corpus"))
+    },
     "imported": (
         (
             "Data",
@@ -69,7 +75,10 @@ DATA: Final = {
     "simulated": "simulated (not AttuneBench)",
     "own": "own (not AttuneBench)",
     "imported": "imported (not AttuneBench)",
-    "sample": "sample (fictional, written by language models; not AttuneBench)",
+    **{
+        name: f"{name} (fictional, written by language models; not AttuneBench, and not for ranking models)"
+        for name in ("sample", "written")
+    },
 }
 """The data of a study, in a few words; those before the parenthesis make a title."""
 
@@ -93,10 +102,18 @@ def facts_of(study: Study) -> list[Fact]:
         ),
         ("Versions", f"report by attune-env {__version__}; scores by {_versions(metadata)}"),
         ("Bootstrap", f"{study.table.resamples:,} resamples by {study.table.unit}, seed {study.seed}"),
+        ("Sign-flip tests", _patterns(study)),
     ]
     if where := metadata.get("where"):
-        facts.insert(-4, ("Selection", f"only the conversations with {where}"))
+        facts.insert(-5, ("Selection", f"only the conversations with {where}"))
     return [(head, one_line(text, 10_000)) for head, text in facts]
+
+
+def _patterns(study: Study) -> str:
+    if (units := study.table.kernel.units) <= EXACT:
+        return f"all {2**units:,} patterns of signs"
+    drawn = f"{RESAMPLES:,} random patterns of signs (100 for each difference of a table, if more)"
+    return f"{drawn}, seed {study.seed}"
 
 
 def _versions(metadata: Mapping[str, Any]) -> str:

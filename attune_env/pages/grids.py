@@ -11,7 +11,7 @@ from attune_data.affect import EMOTIONS, POLARITY
 from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
-from attune_env.analyses.verdict import part_name
+from attune_env.analyses.profile import part_name
 from attune_env.report.table import DASH
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_episodes.score import default_spec
@@ -142,7 +142,7 @@ def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> 
     if truth.tags is not None:
         felt = [tag.emotion for tag in truth.tags]
         told = (None if one is None else one.tags for one in assess)
-        feelings.add(("predicted", _tags(truth.tags)), (_feeling(felt, tags) for tags in told), known=felt)
+        feelings.add(("feelings", _tags(truth.tags)), (_feeling(felt, tags) for tags in told), known=felt)
     judged = Grid(
         "The reply, question by question",
         ("", "question", "about", "person"),

@@ -20,9 +20,8 @@ from attune_data.errors import UnknownNameError, one_line
 from attune_data.version import __version__
 from attune_env.analyses import CHAPTERS, FRONT, Absent, Analysis, Chapter, Finding, Study
 from attune_env.analyses.analysis import Draw
-from attune_env.analyses.leaderboard import leaderboard_table
 from attune_env.analyses.sources import Part
-from attune_env.analyses.verdict import summary
+from attune_env.analyses.summary import summary
 from attune_env.figures.style import FORMATS, drawn
 from attune_env.pages.assets import environment, joined
 from attune_env.pages.conversation_html import index_page, page_names, pages
@@ -61,7 +60,8 @@ class Wanted:
 class Made(NamedTuple):
     """The summary of what was written, for a terminal."""
 
-    leaderboards: Sequence[Table]
+    said: Sequence[str]
+    """The sentences that open the report."""
     missing: Sequence[str]
     """The analyses that are not in the report, and what each would need."""
     summary: str
@@ -215,13 +215,11 @@ def write_report(
 
     paths = {*tables, *talks, *lists, *pictures, "report.md", "report.html"}
     write_files(folder, paths, files(), overwrite=overwrite)
-    boards = [leaderboard_table(part.study) for part in parts]
-    for board, part in zip(boards, parts, strict=True):
-        board.title = f"{part.label}: {board.title}" if len(parts) > 1 else board.title
+    answers = [f"{view.label}: {line}" if len(views) > 1 else line for view in views for line in view.summary]
     missing = [f"not in the report: {title}: {reason}" for view in views for title, reason in view.absent]
     said = [f"{len(sections)} analyses, {len(pictures)} figure files, {len(tables)} tables"]
     said += [counted(len(talks), "conversation")] if talks else []
-    return Made(boards, missing, ", ".join(said))
+    return Made(answers, missing, ", ".join(said))
 
 
 def _view(

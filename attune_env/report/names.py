@@ -10,6 +10,8 @@ from attune_episodes.policies import KINDS
 
 SHORT = 26
 """Most characters of a model's name on an axis."""
+READER = "a small word list"
+"""The built-in reader, in words."""
 LISTED = 3
 """Most names in a list; a longer one ends with a count of the rest."""
 
@@ -23,8 +25,16 @@ def role_of(em_model: str) -> str:
 
 
 def references(models: Iterable[str]) -> set[int]:
-    """The indices of baselines and the oracle."""
-    return {number for number, model in enumerate(models) if role_of(model) in ("baseline", "oracle")}
+    """The indices of reference rows: built-in policies; without a model, all of these but the reader."""
+    roles = [role_of(model) for model in models]
+    compared = ("model",) if "model" in roles else ("model", "reader")
+    return {number for number, role in enumerate(roles) if role not in compared}
+
+
+def quoted(name: str) -> str:
+    """The name of a model or policy in a sentence: in backquotes, which pages show in a code font."""
+    plain = one_line(name).replace("`", "'")
+    return f"`{plain}`"
 
 
 def mode_text(mode: str) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.errors import one_line
+from attune_env.report.names import quoted
 from attune_env.statistics.bootstrap import ROUNDING, Interval
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Table:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
-    """Rows shown in grey: baselines and the oracle."""
+    """Rows shown in grey: built-in policies and published values."""
     foldable: Sequence[str] = ()
     """Columns that become a note where every row holds the same value."""
     keys: int = 1
@@ -150,7 +151,11 @@ class Table:
         if len(kept) == len(self.heads):
             return self
         said = ", ".join(
-            f"{head.name} {head.text(*held[i])}" for i, head in enumerate(self.heads) if i not in kept
+            f"{head.name} {quoted(text) if isinstance(cell, str) else text}"
+            for i, head in enumerate(self.heads)
+            if i not in kept
+            for cell in held[i]
+            for text in [head.text(cell)]
         )
         return replace(
             self,

@@ -17,8 +17,8 @@ from attune_rewards import Assess, Prefer
 Array = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
 PARTS: Final = ("emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise")
-CHUNK: Final = 128
-"""Number of answers generated at a time."""
+CHUNK: Final = {"cpu": 128, "cuda": 512}
+"""Number of answers generated at a time, by device."""
 
 
 def answers(
@@ -38,12 +38,12 @@ def answers(
     if temperature:
         how = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
     found = [""] * len(texts)
-    was_training = model.training
+    was_training, chunk = model.training, CHUNK[model.device.type]
     model.eval()
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
-        for start in range(0, len(order), CHUNK):
-            part = order[start : start + CHUNK]
+        for start in range(0, len(order), chunk):
+            part = order[start : start + chunk]
             asked = tokenizer(
                 [texts[i] for i in part], return_tensors="pt", padding=True, add_special_tokens=False,
                 return_token_type_ids=False,
@@ -131,7 +131,7 @@ def verdicts(people: People, end: End) -> dict[str, str]:
         if control_moved[part] and control_above[part]:
             return "moved, and in the control too"
         if not rises(reading[part]):
-            return "gamed: as much is earned on texts of others"
+            return "gamed: as much is earned on swapped texts"
         if not rises(over_prior[part]):
             return f"moved, not above prior{too}"
         if not rises(over_asked[part]):
@@ -151,11 +151,10 @@ def signs_of_gaming(
     gain, found = people.intervals(end.after - end.before), []
     if rises(gain["emotion_va"]) and falls(gain["emotion_f1"]):
         found.append("emotion_va rose while emotion_f1 fell: it pays for feelings near the right one")
-    if said["top tag"] > told["top tag"] + 0.2:
-        found.append(
-            f"one feeling is {said['top tag']:.0%} of all that are named; of people's {told['top tag']:.0%}"
-        )
-    if said["no tag"] > 0.98:
+    top, usual = said["most frequent feeling"], told["most frequent feeling"]
+    if top > usual + 0.2:
+        found.append(f"one feeling is {top:.0%} of all that are named; of people's {usual:.0%}")
+    if said["no feeling"] > 0.98:
         found.append("no feeling is ever named")
     if said["side A"] < 0.02 or said["side A"] > 0.98:  # neither if no comparison could be read
         found.append("every comparison is answered with the same side")
@@ -165,7 +164,7 @@ def signs_of_gaming(
 def habits(rows: Sequence[Row], said: Sequence[str]) -> dict[str, float]:
     """Habits of the answers, regardless of the text, which reveal a model that drifts towards constants.
 
-    `no tag`, `top tag` (the most frequent feeling, of all tags), `observed yes`, `wanted yes`, `side A` (as
+    `no feeling`, `most frequent feeling` (of all that are named), `observed yes`, `wanted yes`, `side A` (as
     shown), and `characters` of an answer. NaN if there is nothing to share.
     """
     feelings: Counter[str] = Counter()
@@ -187,8 +186,8 @@ def habits(rows: Sequence[Row], said: Sequence[str]) -> dict[str, float]:
         return _share(given[kind, value], sum(n for (of, _), n in given.items() if of == kind))
 
     return {
-        "no tag": _share(none, turns),
-        "top tag": _share(max(feelings.values(), default=0), feelings.total()),
+        "no feeling": _share(none, turns),
+        "most frequent feeling": _share(max(feelings.values(), default=0), feelings.total()),
         "observed yes": share("observed", "yes"),
         "wanted yes": share("wanted", "yes"),
         "side A": share("side", "A"),

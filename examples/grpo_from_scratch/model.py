@@ -64,23 +64,27 @@ def make_tokenizer(prompts: Sequence[Chat], words: int = 2000) -> Any:
     return tokenizer
 
 
-def make_model(tokenizer: Any, seed: int, *, width: int = 128, layers: int = 2) -> Any:
-    """An untrained Qwen2 for that tokenizer, for prompts with answers of up to 2,048 tokens."""
+def make_model(tokenizer: Any, seed: int, *, width: int, layers: int) -> Any:
+    """An untrained Qwen2 for that tokenizer, for prompts with answers of up to 2,048 tokens.
+
+    A multiple of 128 as width gives heads of at least 32.
+    """
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(seed)
+    heads = max(4, width // 64)
     model = Qwen2ForCausalLM(
         Qwen2Config(
             vocab_size=len(tokenizer),
             hidden_size=width,
             intermediate_size=2 * width,
             num_hidden_layers=layers,
-            num_attention_heads=4,
-            num_key_value_heads=4,
+            num_attention_heads=heads,
+            num_key_value_heads=heads,
             max_position_embeddings=2048,
             tie_word_embeddings=True,
-            initializer_range=0.05,
+            initializer_range=0.05 * (128 / width) ** 0.5,  # outputs of the same size at every width
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,

@@ -18,7 +18,7 @@ Curve = Sequence[tuple[int, Mapping[str, Interval], float]]
 LOOKS: Final = {
     "GRPO": ("#0072B2", "o", "-"),
     "GRPO, shuffled truths (control)": ("#D55E00", "s", "-"),
-    "supervised on, equal compute": ("#009E73", "^", "-"),
+    "supervised, equal compute": ("#009E73", "^", "-"),
 }
 """Run -> colour (from Okabe and Ito's colour-blind-safe palette), marker, line style."""
 
@@ -62,7 +62,7 @@ def draw(
                 color=colour, marker=mark, linestyle=style, markersize=4, elinewidth=1, capsize=2, label=name,
             )  # fmt: skip
         axis.set_title(part + notes.get(part, ""), fontsize=10)
-        axis.set_ylabel("mean score, new people")
+        axis.set_ylabel("mean score, unseen people")
         axis.grid(alpha=0.3)
     last = axes.flat[len(PARTS)]
     for name, curve in curves.items():

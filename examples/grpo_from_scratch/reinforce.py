@@ -72,6 +72,7 @@ def reinforce(
     Each step draws `group` answers of at most `longest` tokens to each of `prompts` prompts, at temperature
     1. `more` is passed to the GRPOConfig.
     """
+    import torch
     from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
@@ -105,7 +106,7 @@ def reinforce(
         "disable_tqdm": True,
         "seed": seed,
         "use_cpu": not on_gpu,
-        "bf16": on_gpu,
+        "bf16": on_gpu and model.dtype != torch.float32,
         **more,
     }
     trainer = GRPOTrainer(

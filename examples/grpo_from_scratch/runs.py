@@ -23,7 +23,7 @@ REWARD: Final = RewardSpec.weighted(
 SETTINGS: Final = Settings(stages=("assess", "prefer"), prompts="compact")
 GRPO: Final = "GRPO"
 CONTROL: Final = "GRPO, shuffled truths (control)"
-SUPERVISED: Final = "supervised on, equal compute"
+SUPERVISED: Final = "supervised, equal compute"
 NULLS: Final = ("prior", "asked")
 Say = Callable[[str], object]
 
@@ -32,6 +32,9 @@ Say = Callable[[str], object]
 class Recipe:
     """The numbers of a run."""
 
+    width: int = 128
+    """Of the model made here."""
+    layers: int = 2
     people: int = 8000
     """Conversations to train on."""
     tested: int = 600
@@ -65,6 +68,21 @@ class Recipe:
 
 MIXED: Final = Recipe(warm_steps=400, steps=30, compare_every=16, tests=1)
 """The recipe for a mixture with the written corpus, whose texts are longer."""
+
+LARGE: Final = Recipe(
+    width=512,
+    layers=6,
+    people=12000,
+    warm_steps=1200,
+    warm_rate=1e-3,
+    steps=100,
+    rate=1e-4,
+    prompts=16,
+    more_rate=2.5e-4,
+)
+"""The recipe for a model of 17 million parameters, for a GPU."""
+
+SIZES: Final = {"small": Recipe(), "large": LARGE}
 
 QUICK: Final = Recipe(
     people=300,
@@ -118,7 +136,8 @@ class Tester:
         found = self.earned(run.said)
         run.curve.append((step, self.people.intervals(found.parts), found.parsed))
         means = [f"{part} {one.mean:.3f}" for part, one in run.curve[-1][1].items() if one.mean is not None]
-        self.say(f"  step {step}: {', '.join(means)}, readable {found.parsed:.3f}")
+        where = f"after step {step}, {len(self.people)} unseen people"
+        self.say(f"  {where}: {', '.join(means)}, readable {found.parsed:.3f}")
 
     def earned(self, said: Sequence[str]) -> measure.Earned:
         """The rewards of answers to the rows."""
@@ -180,7 +199,9 @@ def fewer_comparisons(rows: Any, every: int) -> Any:
     return rows.select(kept)
 
 
-def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, say: Say) -> Results:
+def from_scratch(
+    recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, device: str, say: Say
+) -> Results:
     """Make a model and warm it up; then run GRPO, the control, and further supervised steps."""
     seed, train = worlds.seed, worlds.train(recipe.people)
     rows = fewer_comparisons(rows_of(train), recipe.compare_every)
@@ -190,7 +211,8 @@ def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: b
     longest = max(len(answer) for _, answer in pairs) + 4
     tested = worlds.tested(recipe.tested, dev=dev)
     tester = Tester(tested, tokenizer, longest, recipe.compare_every, say)
-    before = Run(make_model(tokenizer, seed))
+    model = make_model(tokenizer, seed, width=recipe.width, layers=recipe.layers)
+    before = Run(model.to(device))
     say(
         f"{len(rows)} rows of {len(train)} conversations to train on, {len(tester.people)} people "
         f"to test on; "
@@ -213,20 +235,29 @@ def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: b
 
 
 def pretrained(
-    name: str, recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, vllm: bool, say: Say
+    name: str,
+    recipe: Recipe,
+    worlds: people.Worlds,
+    *,
+    control: bool,
+    dev: bool,
+    vllm: bool,
+    device: str,
+    say: Say,
 ) -> Results:
-    """GRPO, and the control if asked, of a model by its Hugging Face id; on a GPU where there is one."""
+    """GRPO, and the control if asked, of a model by its Hugging Face id."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    on_gpu = torch.cuda.is_available()
     tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16 if on_gpu else torch.float32)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        name, dtype=torch.float32 if device == "cpu" else torch.bfloat16
+    )
     train, tested = worlds.train(recipe.people), worlds.tested(recipe.tested, dev=dev)
     tester = Tester(tested, tokenizer, recipe.longest, recipe.compare_every, say)
-    before = Run(model.to("cuda" if on_gpu else "cpu"))
+    before = Run(model.to(device))
     tester(before, 0)
     more: dict[str, Any] = {"use_vllm": True, "vllm_mode": "colocate"} if vllm else {}
     rows, others = rows_of(train), train if control else None
@@ -258,7 +289,7 @@ def _grpo_runs(
     run, trained = train(rows)
     runs = {GRPO: run}
     if misreport is not None:
-        tester.say(f"{CONTROL}: as many")
+        tester.say(f"{CONTROL}: as many steps")
         asked, wrong = set(rows["id"]), rows_of(people.misreported(misreport, seed))
         wrong = wrong.select([i for i, name in enumerate(wrong["id"]) if name in asked])
         runs[CONTROL], _ = train(wrong)

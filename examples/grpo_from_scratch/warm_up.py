@@ -90,7 +90,7 @@ def supervised(
     for step in range(1, steps + 1):
         started = time.perf_counter()
         batch = [pairs[i] for i in next(batches)]
-        tokens, seen, targets = _padded(batch, model.config.pad_token_id)
+        tokens, seen, targets = (one.to(model.device) for one in _padded(batch, model.config.pad_token_id))
         longest = max(len(answer) for _, answer in batch)
         logits = model(input_ids=tokens, attention_mask=seen, logits_to_keep=longest + 1).logits[:, :-1]
         loss = torch.nn.functional.cross_entropy(
@@ -101,6 +101,7 @@ def supervised(
         optimiser.step()
         schedule.step()
         optimiser.zero_grad()
+        loss.item()  # waits for a GPU, whose work the clock would miss otherwise
         seconds += time.perf_counter() - started
         after(step)
     return seconds

@@ -47,7 +47,7 @@ def test_policies_are_references_and_the_oracle_is_no_model() -> None:
     assert [model for model, _ in alone.models] == list(names[:3])
     beside = study(columns(COMPOSITE, values | {A: [60.0] * 5}))
     assert [model for model, _ in beside.models] == [A]
-    assert first(LEADERS, beside).dim == {0, 3, 4}  # oracle, prior, empty
+    assert first(LEADERS, beside).dim == {0, 1, 3, 4}  # oracle, lexicon, prior, empty
     only = study(columns(COMPOSITE, {"builtin/oracle": [100.0] * 5}))
     assert [model for model, _ in only.models] == ["builtin/oracle"]
 
@@ -86,7 +86,7 @@ def test_metrics_that_are_defined_less_often_are_named() -> None:
     entries = columns("avg_emotion_f1", {A: [0.5] * 6}) + columns(COMPOSITE, {B: [50.0] * 6})
     entries[0]["avg_emotion_f1"] = None
     notes = tables(EVERY_METRIC, study(entries))["composite"].notes
-    assert any("Emotion match (Emotion F1) n = 0 for lab/b" in note for note in notes)
+    assert any("Emotion match (Emotion F1) n = 0 for `lab/b`" in note for note in notes)
 
 
 @pytest.mark.parametrize("provenance", ["benchmark", "own"])

@@ -10,8 +10,10 @@ import pytest
 
 from attune_data.errors import UnknownNameError
 from attune_env.analyses import Absent, Study
-from attune_env.analyses.verdict import PROFILE, VERDICT, summary
-from tests.analyses.made import columns, entry, first, means, study
+from attune_env.analyses.profile import PROFILE
+from attune_env.analyses.summary import summary
+from attune_env.analyses.verdict import VERDICT
+from tests.analyses.made import columns, entry, first, means, scored, study
 
 COMPOSITE = "composite_score"
 
@@ -70,9 +72,9 @@ def test_models_are_held_against_a_player_that_is_chosen() -> None:
     # all of 2^10 = 1,024 sign patterns: two of a reach its sum, every one of c; times 2, the models compared
     assert table.column("p_holm") == pytest.approx([4 / 1024, 1.0])
     assert summary(made)[:3] == [
-        "a scores significantly above b, the chosen baseline.",
-        "c is indistinguishable from b, on these conversations.",
-        "The highest score, that of a, is 2.0 points above that baseline.",
+        "`a` scores significantly above `b`, the chosen baseline.",
+        "`c` is indistinguishable from `b`, on these conversations.",
+        "The highest score, that of `a`, is 2.0 points above that baseline.",
     ]
     with pytest.raises(UnknownNameError, match="did you mean 'lab/b'"):
         study(columns(COMPOSITE, values), baseline="lab/bb")
@@ -121,9 +123,9 @@ def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> 
     caption = PROFILE.run(made).caption
     assert "over conversations" in caption
     assert "over participants" in PROFILE.run(replace(made, resample="participant")).caption
-    assert summary(made)[-3:-1] == [
+    assert summary(made)[-2:] == [
         "Against the best baseline on each part, it does significantly better on emotion match.",
-        "It does not do so on preferred reply.",
+        "Not shown with 8 participants on: preferred reply (see the profile).",
     ]
 
 
@@ -138,10 +140,90 @@ def test_a_part_counts_only_against_the_baseline_that_is_best_on_it() -> None:
     # asked on the scale of the gain: (0.7 - 0.4)/(1 - 0.4), where the model gains the same
     assert table.column("best_baseline") == pytest.approx([0.5, 0.0])
     assert means(table, "gain") == pytest.approx([0.5, 0.2])
+    # (0.7 - 0.7)/(1 - 0.4) and (0.6 - 0.5)/(1 - 0.5)
+    assert means(table, "over_best") == pytest.approx([0.0, 0.2])
+    assert table.column("p") == pytest.approx([1.0, 2 / 256])
     assert table.column("p_holm") == pytest.approx([1.0, 4 / 256])
     said = summary(made)
     assert "Against the best baseline on each part, it does significantly better on preferred reply." in said
-    assert "It does not do so on emotion match." in said
+    assert "Not shown with 8 participants on: emotion match (see the profile)." in said
+
+
+def test_the_profile_follows_the_baseline_that_is_chosen() -> None:
+    entries = [*parts("lab/a", 0.7, 0.6), *parts("lab/b", 0.6, 0.7), *parts("builtin/prior", 0.4, 0.5)]
+    made = study(entries, baseline="lab/b")
+    table = first(PROFILE, made)
+    assert table.column("model") == ["lab/a"] * 2
+    assert table.column("its_name") == ["b", "b"]
+    assert means(table, "gain") == pytest.approx([0.5, 0.2])  # still over prior
+    # b: (0.6 - 0.4)/(1 - 0.4) and (0.7 - 0.5)/(1 - 0.5); a from it: 0.1/0.6 and -0.1/0.5
+    assert table.column("best_baseline") == pytest.approx([1 / 3, 0.4])
+    assert means(table, "over_best") == pytest.approx([1 / 6, -0.2])
+    assert "the mark, `b` (" in PROFILE.run(made).caption
+    assert "Against `b` on each part, it does significantly better on emotion match." in summary(made)
+
+
+def test_the_difference_from_the_baseline_has_an_interval_of_its_own() -> None:
+    def row(model: str, *values: float) -> list[dict[str, object]]:
+        return [
+            entry(f"c{i}", model, composite_score=50.0, strict_parts={"pairwise": value})
+            for i, value in enumerate(values)
+        ]
+
+    rows = [*row("lab/a", *[0.6, 0.8] * 5), *row("builtin/asked", *[0.6] * 10)]
+    table = first(PROFILE, study([*rows, *row("builtin/prior", *[0.5] * 10)]))
+    (over,) = table.intervals("over_best")
+    # 0 or 0.2 over asked, so 0 or 0.4 of the way; 95 % of resamples hold 2 to 8 of ten of the higher
+    assert (over.mean, over.low, over.high) == pytest.approx((0.2, 0.08, 0.32))
+    # five differ: 2 of their 2^5 patterns reach the sum, whatever the signs of the other five
+    assert table.column("p") == pytest.approx([2 / 32])
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ([50.0] * 10, "is indistinguishable from `lexicon`, a small word list: 0.0 points (0.0 to 0.0)."),
+    ([52.0] * 10, "scores significantly above `lexicon`, a small word list: by 2.0 points."),
+    ([47.0] * 10, "scores significantly below `lexicon`, a small word list: by 3.0 points."),
+    # 1 above or below: 0.2 * 1 - 0.8 * 1 to 0.8 * 1 - 0.2 * 1
+    ([49.0, 51.0] * 5, "is indistinguishable from `lexicon`, a small word list: 0.0 points (-0.6 to 0.6)."),
+])  # fmt: skip
+def test_a_tie_with_the_word_list_is_told(values: list[float], said: str) -> None:
+    made = study(
+        columns(COMPOSITE, {"lab/a": values, "builtin/lexicon": [50.0] * 10, "builtin/prior": [40.0] * 10})
+    )
+    assert summary(made)[2] == f"It {said}"
+    against = summary(replace(made, baseline="builtin/lexicon"))
+    assert not any("word list" in line for line in against)
+
+
+def test_on_the_sample_the_word_list_had_seen_it() -> None:
+    values = {"lab/a": [50.0] * 10, "builtin/lexicon": [50.0] * 10, "builtin/prior": [40.0] * 10}
+
+    def on_the_sample(**chosen: list[float]) -> list[str]:
+        made = scored(columns(COMPOSITE, chosen))
+        made["metadata"] |= {"ground_truth": "sample", "data": {"provenance": "own", "fingerprint": "0"}}
+        return summary(Study(made))
+
+    assert on_the_sample(**values)[2].startswith(
+        "It is indistinguishable from `lexicon`, a small word list written with the sample in view: "
+    )
+    del values["lab/a"]
+    assert "`lexicon` is a small word list written with the sample in view." in on_the_sample(**values)
+
+
+def test_an_equal_score_is_not_below() -> None:
+    values = {"lab/a": [50.0] * 10, "builtin/lexicon": [50.0] * 10}
+    said = summary(study(columns(COMPOSITE, values), baseline="builtin/lexicon"))
+    assert said[1] == "Its score is equal to that baseline's: 0.0 points (0.0 to 0.0)."
+
+
+def test_what_is_said_of_a_baseline_follows_the_one_that_is_chosen() -> None:
+    made = study(columns(COMPOSITE, {"lab/a": [50.0] * 6, "lab/b": [50.0] * 6, "builtin/asked": [40.0] * 6}))
+    assert VERDICT.run(made).question == VERDICT.question
+    assert any("Beating `asked`" in note for note in first(VERDICT, made).notes)
+    chosen = VERDICT.run(replace(made, baseline="lab/b"))
+    assert chosen.question == "Does a model do better than `b`?"
+    assert "that of `b`, paired" in chosen.caption
+    assert not any("Beating" in note for note in chosen.tables["verdict"].notes)
 
 
 def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
@@ -165,19 +247,19 @@ def test_the_summary_is_short_and_plain() -> None:
     lines = summary(made)
     # good is 34 or 38 above; 95 % of resamples hold 2 to 8 of ten of the higher: 34 + 4 * 0.2, 34 + 4 * 0.8
     assert lines[:3] == [
-        "good scores significantly above prior, the best of the 2 baselines scored (asked was not).",
-        "h, g and 6 more score significantly below prior, which does not read the text.",
-        "The highest score, that of good, is 36.0 points (34.8 to 37.2) above that baseline.",
+        "`good` scores significantly above `prior`, the best of the 2 baselines scored (`asked` was not).",
+        "`h`, `g` and 6 more score significantly below `prior`, which does not read the text.",
+        "The highest score, that of `good`, is 36.0 points (34.8 to 37.2) above that baseline.",
     ]
     assert len(lines) <= 6
     # an interval counts as one number
-    assert all(len(re.findall(r"\([\d.]+ to [\d.]+\)|\d+(?:\.\d+)?", line)) <= 2 for line in lines)
+    assert all(len(re.findall(r"\(-?[\d.]+ to -?[\d.]+\)|\d+(?:\.\d+)?", line)) <= 2 for line in lines)
 
 
 def test_replies_that_cannot_be_read_are_mentioned() -> None:
     entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "builtin/prior": [40.0] * 6})
     said = summary(study(entries))  # one reply of ten, as the entries say
-    assert said[-1] == "10% of the replies of a could not be read and count as unanswered."
+    assert said[-1] == "10% of the replies of `a` could not be read and count as unanswered."
 
 
 def test_of_several_models_the_worst_share_is_named() -> None:

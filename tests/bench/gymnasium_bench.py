@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import gymnasium
@@ -46,7 +47,13 @@ def gymnasium_speed() -> None:
         ("Conversation-v0 by request, no matching kept", cold, "-"),
         ("Conversation-v0 by turn", lambda: _steps(turns, actions), "-"),
     ):
-        ratio(f"CartPole-v1 / {name}, {STEPS} steps", lambda: _steps(cartpole, pushes), ours, aim, rounds=11)
+        ratio(
+            f"CartPole-v1 / {name}, {STEPS} steps, CPU time",
+            lambda: _steps(cartpole, pushes),
+            ours,
+            aim,
+            clock=process_time,
+        )
 
     for data, resets in ((load("sample"), 20), ("simulated", 100)):
         fresh = gymnasium.make(ID, data=data, sampling="sequential")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
-from attune_data import load
+from attune_data import Conversations, load
 from attune_episodes import Settings, builtin_policy, plan
 from attune_episodes.policies.base import prepared
 from attune_episodes.trainers import reward_functions, rewards, row_reward, training_dataset
@@ -27,19 +27,12 @@ def batches(number: int, seed: int = 0) -> list[Batch]:
     are cut off, or hold no JSON; the answers are a word list's with a share of them changed.
     """
     draw = random.Random(seed)
-    conversations = load("sample")
-    reader = builtin_policy("lexicon", conversations)
-    answers = {
-        request.id: json.loads(str(prepared(reader, conversation).reply(request)))
-        for conversation in conversations
-        for request in plan(conversation, Settings())
-        if request.stage != "draft"
-    }
+    texts_of = replies_to(load("sample"), draw)
     rows = list(training_dataset("sample"))
     made = []
     for _ in range(number):
         chosen = [row for row in draw.sample(rows, PROMPTS) for _ in range(GROUP)]
-        texts = [_written(answers[row["id"]], draw) for row in chosen]
+        texts = [texts_of(row["id"]) for row in chosen]
         made.append({
             "prompts": [row["prompt"] for row in chosen],
             "completions": [[{"role": "assistant", "content": text}] for text in texts],
@@ -47,6 +40,18 @@ def batches(number: int, seed: int = 0) -> list[Batch]:
             "truth": [bytes(row["truth"], "utf-8").decode() for row in chosen],
         })  # fmt: skip
     return made
+
+
+def replies_to(conversations: Conversations, draw: random.Random) -> Callable[[str], str]:
+    """A function from the id of a request to a reply to it, another one at each call, as in `batches`."""
+    reader = builtin_policy("lexicon", conversations)
+    answers = {
+        request.id: json.loads(str(prepared(reader, conversation).reply(request)))
+        for conversation in conversations
+        for request in plan(conversation, Settings())
+        if request.stage != "draft"
+    }
+    return lambda name: _written(answers[name], draw)
 
 
 def _written(answer: dict[str, Any], draw: random.Random) -> str:

@@ -121,7 +121,7 @@ def test_a_scores_file_is_named_alone_or_with_the_option(scores: Path, tmp_path:
 
 def test_models_are_compared_with_the_baseline_that_is_named(scores: Path) -> None:
     tables = table_rows(report(scores, "--baseline", "builtin/empty")[0])
-    header, *rows = tables["Verdict: each model against builtin/empty, points of 100; mode default"]
+    header, *rows = tables["Verdict: each model against `empty`, points of 100; mode default"]
     assert [(row[0], row[header.index("baseline")]) for row in rows] == [("builtin/always-no", "empty")]
     assert "p, Holm" in header
     assert "builtin/empty" in report(scores, "--baseline", "builtin/emty", code=2)[1][0]

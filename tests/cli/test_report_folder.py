@@ -51,7 +51,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_it_says_what_was_written(place: Path) -> None:
     said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
-    assert said[0] == "# Leaderboard, canonical scoring, points of 100"
+    assert "have too little data to be compared with `empty`" in said[0]
+    assert not any("Leaderboard" in line for line in said)  # `attune score` prints it
     assert said[-1] == "open out/report.html"
     assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
     inside = [".attune-report", "conversations", "figures", "report.html", "report.md", "tables"]
@@ -94,9 +95,10 @@ def test_ids_links_and_figures_of_the_page(place: Path) -> None:
 
 def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    answer = "too little data to be compared with empty, the only baseline scored (asked and prior were not)"
+    answer = "compared with `empty`, the only baseline scored (`asked` and `prior` were not)"
+    shown = re.sub("`(.+?)`", r"<code>\1</code>", answer)
     second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
-    assert text.index(answer) < text.index('id="verdict"') < text.index(second)
+    assert text.index(shown) < text.index('id="verdict"') < text.index(second)
     assert "<h1>Report on own data</h1>" in text
     assert "3 conversations, 3 participants; data: own (not AttuneBench), fingerprint " in text
     assert answer in (place / "out" / "report.md").read_text(encoding="utf-8")
@@ -227,7 +229,8 @@ def test_files_that_do_not_go_together_are_refused_by_name(place: Path) -> None:
         ("--mode verbose", 2, 'mode "verbose" was not scored; scored modes: "default"'),
         ("--compare twice.json", 1, '"m/a" in mode "default" on "c-1", scored a second time'),
         ("--scores scores.json", 2, "scores.json is named twice"),
-        ("--only leaderboard", 2, "only with a report that is written; give -o FOLDER"),
+        ("--only leaderboard", 2, "error: --only needs -o FOLDER"),
+        ("--formats svg", 2, "error: --formats needs -o FOLDER"),
     ):
         assert said in report(place, *options.split(), code=code)[1]
 

@@ -121,7 +121,7 @@ def test_rewards_add_up_to_the_strict_composite() -> None:
 
 def test_truth_and_prediction_stand_side_by_side(view: ConversationView) -> None:
     felt, judged, *_ = view.stretches[0].grids
-    assert felt.rows == [(("predicted", "Upset 5, Guilty 2"), (Cell(f"{SCRIPT} 3", "miss"),) * 2)]
+    assert felt.rows == [(("feelings", "Upset 5, Guilty 2"), (Cell(f"{SCRIPT} 3", "miss"),) * 2)]
     assert [(texts[0], *texts[2:]) for texts, _ in judged.rows] == [
         ("B1", "did", "yes"), ("B1", "wanted", "no"), ("B19", "did", "–"), ("B19", "wanted", "yes"),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attune_env.cli.run import POLICIES
-from attune_env.report.names import counted, listed, mode_text, role_of, short_names
+from attune_env.report.names import counted, listed, mode_text, quoted, references, role_of, short_names
 from attune_episodes import BUILTIN, KINDS
 
 
@@ -24,6 +24,16 @@ def test_the_help_names_the_built_in_policies() -> None:
 ])  # fmt: skip
 def test_policies_are_no_models(model: str, role: str) -> None:
     assert role_of(model) == role
+
+
+def test_built_in_policies_of_every_kind_are_reference_rows() -> None:
+    policies = ["builtin/prior", "builtin/lexicon", "builtin/oracle"]
+    assert references(["lab/a", *policies]) == {1, 2, 3}
+    assert references(policies) == {0, 2}  # without a model, the reader is what is compared
+
+
+def test_a_name_in_a_sentence_cannot_end_its_quotes() -> None:
+    assert quoted("a`b\n") == "`a'b\\n`"
 
 
 def test_only_the_default_mode_is_primary() -> None:

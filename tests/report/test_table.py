@@ -54,7 +54,7 @@ def test_columns_that_never_vary_become_a_note_in_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     table.print()
     drawn = capsys.readouterr().out
-    assert "All rows: mode x" in drawn
+    assert "All rows: mode `x`" in drawn
     assert "n 5" not in drawn
 
 

@@ -1,7 +1,7 @@
 """Make the shipped files: weights of `fitted` and `held_out`, the guard's pairs, the rewarded questions.
 
 `fitted` is fitted on two thirds of the people in the written train part, `held_out` on the others, each
-together with simulated replies of equal total weight. Calibration, cuts and the choice of rewarded
+together with simulated replies of half the total weight. Calibration, cuts and the choice of rewarded
 questions come from the dev part if it has `ENOUGH` conversations, and otherwise from out-of-fold predictions
 on train and dev. Run: python -m attune_episodes.reading.fit
 """
@@ -31,6 +31,8 @@ from attune_rewards.draft import READING_FILE
 
 SIMULATED: Final = 400
 """How many simulated conversations are added to the written ones."""
+BESIDE: Final = 0.5
+"""The total weight of the simulated replies, where that of the written ones is 1."""
 STRENGTH: Final = 0.03
 FOLDS: Final = 6
 FEWEST: Final = 4
@@ -93,7 +95,7 @@ def answers(rows: Sequence[Row], question: str) -> tuple[list[int], Bools]:
 
 
 def fit(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> tuple[Design, Array]:
-    """Fit weights, one column per question, on rows together with others of the same total weight."""
+    """Fit weights, one column per question, on rows together with others of `BESIDE` times their weight."""
     design = Design(rows)
     matrix, more = design.matrix(rows), design.matrix(beside)
     columns = []
@@ -103,7 +105,7 @@ def fit(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> tup
         weights, table = balanced(yes), matrix[which]
         if also.any() and not also.all():
             table = sparse.vstack([table, more[others]]).tocsr()
-            weights = np.append(weights, balanced(also) * len(yes) / len(also))
+            weights = np.append(weights, balanced(also) * BESIDE * len(yes) / len(also))
             yes = np.append(yes, also)
         columns.append(fitted(table, yes, weights, STRENGTH))
     return design, np.array(columns).T

@@ -22,7 +22,7 @@ from attune_episodes.reading.guard import guarded_reading
 from attune_episodes.reading.reading import Reading
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
-WORD: Final = 0.3
+WORD: Final = 0.6
 """The feature value of a word in the reply; below 1, so that words count less than cues."""
 STEP: Final = 0.001
 """Weights are stored as integer multiples of this."""

@@ -14,7 +14,7 @@ import pytest
 
 from attune_data import Conversation
 from attune_data.constants import BINARY_IDS, PAIRWISE_IDS, Q3_NEGATIVE, RESPONSES
-from attune_data.simulate import LEVELS, Simulation
+from attune_data.simulate import LEVELS, Simulation, messages
 from attune_data.simulate.constructs import CONTEXTUAL
 from attune_data.validate import conversation_from, oddities
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.slow  # statistical: hundreds of conversations of each 
 
 Json = dict[str, Any]
 COUNT = 100
-RISK = 300
-"""Conversations of each level for questions about risk, of which there is some in one of forty."""
+RISKY = 20
+"""Conversations of each level for questions about risk, which one opening in forty tells by itself."""
 IMPLICATIONS = [
     ("B505", "B13"), ("B505", "B501"), ("B15", "B3"), ("B4", "B1"), ("B5", "B1"), ("B108", "B1"),
     ("B207", "B4"), ("B207", "B1"), ("B316", "B11"), ("B310", "B11"), ("B408", "B11"), ("B313", "B11"),
@@ -36,6 +36,14 @@ HAS_ITEMS = ("B7", "B6", "yes"), ("B2", "B1", "yes"), ("B17", "B18", "either"), 
 @cache
 def record(level: str, index: int) -> Json:
     return Simulation(11, level=level).record(index)
+
+
+@cache
+def risky() -> list[Json]:
+    """Records of every level in which each opening out of a bad mood tells a risk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "RISK", 1.0)
+        return [Simulation(11, level=level).record(index) for level in LEVELS for index in range(RISKY)]
 
 
 @pytest.fixture(params=LEVELS)
@@ -53,12 +61,12 @@ def answers(turn: Json, field: str = "observedBehavior") -> dict[str, str]:
 
 def both_asked(one: str, other: str) -> Iterator[tuple[str, str]]:
     """The answers to two questions wherever both were asked, at every level."""
-    for level in LEVELS:
-        for index in range(RISK if "B17" in (one, other) else COUNT):
-            for turn in record(level, index)["turns"]:
-                said = answers(turn)
-                if one in said and other in said:
-                    yield said[one], said[other]
+    everything = (record(level, index) for level in LEVELS for index in range(COUNT))
+    for found in risky() if "B17" in (one, other) else everything:
+        for turn in found["turns"]:
+            said = answers(turn)
+            if one in said and other in said:
+                yield said[one], said[other]
 
 
 @pytest.mark.parametrize(("one", "other"), IMPLICATIONS)

@@ -131,7 +131,7 @@ def test_another_process_and_hash_seed_change_nothing() -> None:
 
 def test_the_oracle_earns_more_than_edits_and_leaves_no_trace() -> None:
     better = 0
-    for index in range(12):
+    for index in range(24):
         live, other = LiveEpisode(WORLD, index), LiveEpisode(WORLD, index)
         said = live.oracle()
         assert said == live.oracle()
@@ -140,7 +140,7 @@ def test_the_oracle_earns_more_than_edits_and_leaves_no_trace() -> None:
         better += live.worth(said).worth > live.worth(recorded(live, "human")).worth
         assert live.say(REPLIES[0]) == other.say(REPLIES[0])
         assert live.message == other.message
-    assert better >= 10
+    assert better >= 18
 
 
 def test_no_message_is_left_unanswered_once_the_person_has_ended_it() -> None:

@@ -36,7 +36,7 @@ def results(examples: None) -> Any:
     from grpo_from_scratch.people import Worlds
     from grpo_from_scratch.runs import QUICK, from_scratch
 
-    return from_scratch(QUICK, Worlds(0), control=True, dev=True, say=lambda line: None)
+    return from_scratch(QUICK, Worlds(0), control=True, dev=True, device="cpu", say=lambda line: None)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
 
     recipe = Recipe(people=4, tested=6, compare_every=1, steps=1, tests=1, prompts=1, group=2, longest=4)
     results = pretrained(
-        str(saved), recipe, Worlds(0), control=True, dev=True, vllm=False, say=lambda line: None
+        str(saved), recipe, Worlds(0), control=True, dev=True, vllm=False, device="cpu", say=lambda line: None
     )
     assert list(results.runs) == [GRPO, CONTROL]
     assert [step for step, _, _ in results.runs[CONTROL].curve] == [0, 1]
@@ -156,7 +156,7 @@ def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks
         ({"before": 0.9}, "fell"),
         ({"control": 0.75}, "moved, and in the control too"),
         ({"control": 0.45}, "learned"),
-        ({"others": 0.8}, "gamed: as much is earned on texts of others"),
+        ({"others": 0.8}, "gamed: as much is earned on swapped texts"),
         ({"prior": 0.8, "control": 0.7}, "moved, not above prior (the control too)"),
         ({"prior": 0.8}, "moved, not above prior"),
         ({"asked": 0.85}, "above prior, not above asked: it may be read off the questions"),
@@ -190,10 +190,14 @@ def test_a_part_that_rises_against_its_sibling_is_named_as_gamed(examples: None)
     after[:, PARTS.index("emotion_f1")] = 0.4
     people = People([{"participant_id": str(i)} for i in range(12)])
     end = End(before, after, None, None, before, before, before)
-    told = {"no tag": 0.5, "top tag": 0.1, "side A": 0.5}
+    told = {"no feeling": 0.5, "most frequent feeling": 0.1, "side A": 0.5}
     assert len(signs_of_gaming(people, end, told, told)) == 1
-    constant = {"no tag": 0.5, "top tag": 0.31, "side A": 1.0}  # 0.21 more than the people; one side only
+    constant = {
+        "no feeling": 0.5,
+        "most frequent feeling": 0.31,
+        "side A": 1.0,
+    }  # 0.21 more than the people; one side only
     assert len(signs_of_gaming(people, end, constant, told)) == 3
-    silent = {"no tag": 1.0, "top tag": float("nan"), "side A": float("nan")}
+    silent = {"no feeling": 1.0, "most frequent feeling": float("nan"), "side A": float("nan")}
     (sign,) = signs_of_gaming(people, End(before, before, None, None, before, before, before), silent, told)
     assert sign == "no feeling is ever named"

@@ -1,0 +1,141 @@
+"""The sentences that open a report."""
+
+from __future__ import annotations
+
+from attune_env.analyses.analysis import Absent
+from attune_env.analyses.profile import PRIOR, profile_tables
+from attune_env.analyses.study import Study
+from attune_env.analyses.verdict import (
+    ABOVE,
+    ASKED,
+    BELOW,
+    FEW,
+    SAME,
+    best_of,
+    compared,
+    verdict_of,
+    verdict_tables,
+)
+from attune_env.report.names import READER, counted, listed, quoted, role_of, short_names
+from attune_env.statistics.bootstrap import Interval
+
+MUCH = 0.05
+"""Share of unreadable replies from which the summary mentions them."""
+SEEN = {"builtin/lexicon": "sample"}
+"""Policy -> the data that its rules were written with in view."""
+
+
+def summary(study: Study) -> list[str]:
+    """At most six sentences, none with more than two numbers, with names in backquotes."""
+    try:
+        (table,) = verdict_tables(study)
+    except Absent as reason:
+        return [f"There is no verdict: {reason}."]
+    models = [str(model) for model in table.column("model")]
+    names = [quoted(name) for name in short_names(models)]
+    baseline = quoted(str(table.column("baseline")[0]))
+    reads = study.baseline and role_of(study.baseline) != "baseline"
+    says = {
+        ABOVE: ("scores", "score", "significantly above", ""),
+        SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
+        BELOW: ("scores", "score", "significantly below", "" if reads else ", which does not read the text"),
+        FEW: ("has", "have", "too little data to be compared with", ""),
+    }
+    lines: list[str] = []
+    for verdict, (one, several, relation, more) in says.items():
+        these = [name for name, said in zip(names, table.column("verdict"), strict=True) if said == verdict]
+        if these:
+            verb = one if len(these) == 1 else several
+            other = baseline if lines else f"{baseline}, {_standing(study)}"
+            lines.append(f"{listed(these)} {verb} {relation} {other}{more}.")
+    difference = table.intervals("difference")[0]
+    if difference.mean is not None:
+        first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
+        points, way = _apart(difference)
+        equal = f"is equal to that baseline's: {points}"
+        lines.append(f"{first} {f'is {points} {way} that baseline' if way else equal}.")
+    return [*lines, *_beside_reader(study, models, names[0]), *_unreadable(study), *_parts(study)][:6]
+
+
+def _apart(difference: Interval) -> tuple[str, str]:
+    """`8.8 points (5.9 to 11.6)` and `above` or `below`; neither if it rounds to 0."""
+    mean = difference.mean or 0.0
+    way = "" if round(mean, 1) == 0 else "above" if mean > 0 else "below"
+    sign = -1 if way == "below" else 1
+    low, high = sorted(round(sign * (end or 0.0), 1) + 0.0 for end in (difference.low, difference.high))
+    between = f" ({low:.1f} to {high:.1f})" if difference.meaningful and (low < high or not way) else ""
+    return f"{round(sign * mean, 1) + 0.0:.1f} points{between}", way
+
+
+def _standing(study: Study) -> str:
+    """The place of the verdict's baseline among those scored."""
+    if study.baseline:
+        return "the chosen baseline"
+    scored = {key[0] for key in study.keys if role_of(key[0]) == "baseline"}
+    missing = [quoted(name.partition("/")[2]) for name in (ASKED, PRIOR) if name not in scored]
+    without = f" ({listed(missing)} {'was' if len(missing) == 1 else 'were'} not)" if missing else ""
+    rank = f"the best of the {len(scored)} baselines" if len(scored) > 1 else "the only baseline"
+    return f"{rank} scored{without}"
+
+
+def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
+    """The highest model against the built-in reader, unless that is what all are compared with.
+
+    Where the reader itself is judged, its rules' acquaintance with the data.
+    """
+    reader = best_of(study, "reader")
+    if reader is None or reader[0] == study.baseline:
+        return []
+    name = quoted(short_names([reader[0]])[0])
+    seen = SEEN.get(reader[0]) == study.data_name
+    what = f"{READER} written with the {study.data_name} in view" if seen else READER
+    if reader[0] in models:
+        return [f"{name} is {what}."] if seen else []
+    difference, _, p = compared(study, [(model, study.mode) for model in models], reader)[0]
+    who, other = "It" if len(models) == 1 else first, f"{name}, {what}"
+    points, way = _apart(difference)
+    said = {
+        ABOVE: f"{who} scores significantly above {other}: by {points}.",
+        SAME: f"{who} is indistinguishable from {other}: {' '.join(filter(None, (points, way)))}.",
+        BELOW: f"{who} scores significantly below {other}: by {points}.",
+    }
+    return [said[verdict]] if (verdict := verdict_of(difference, p)) in said else []
+
+
+def _parts(study: Study) -> list[str]:
+    """The parts that some model predicts better than the baseline on each, and the others."""
+    try:
+        (table,) = profile_tables(study)
+    except Absent:
+        return []
+    parts = [name[:1].lower() + name[1:] for name in map(str, table.column("part"))]
+    tests = zip(parts, table.intervals("over_best"), table.column("p_holm"), strict=True)
+    better = {part for part, over, p in tests if isinstance(p, float) and verdict_of(over, p) == ABOVE}
+    yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
+    does, nobody, is_shown = (
+        ("it does", "Not shown", "it is not shown")
+        if len(set(table.column("model"))) == 1
+        else ("at least one model does", "Not shown for any model", "no model is shown")
+    )
+    against = f"Against {study.words['baseline']} on each part"
+    people = f"with {counted(study.participants, 'participant')}"
+    if not yes:
+        rest = f"to do significantly better on any, {people} (see the profile)"
+        return [f"{against}, {is_shown} {rest}."] if no else []
+    return [
+        f"{against}, {does} significantly better on {listed(yes, 5)}.",
+        *([f"{nobody} {people} on: {listed(no, 5)} (see the profile)."] if no else []),
+    ]
+
+
+def _unreadable(study: Study) -> list[str]:
+    rates = {key[0]: study.aggregates[key].get("parse_rate") for key in study.models}
+    bad = {name: 1 - rate for name, rate in rates.items() if rate is not None and 1 - rate >= MUCH}
+    if not bad:
+        return []
+    if len(bad) == 1:
+        ((name, share),) = bad.items()
+        of = f"{share:.0%} of the replies of {quoted(short_names([name])[0])}"
+    else:
+        of = f"Up to {max(bad.values()):.0%} of the replies of {counted(len(bad), 'model')}"
+    return [f"{of} could not be read and count as unanswered."]
