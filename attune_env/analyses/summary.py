@@ -7,7 +7,6 @@ from attune_env.analyses.profile import PRIOR, profile_tables
 from attune_env.analyses.study import Study
 from attune_env.analyses.verdict import (
     ABOVE,
-    ASKED,
     BELOW,
     FEW,
     SAME,
@@ -21,6 +20,8 @@ from attune_env.statistics.bootstrap import Interval
 
 MUCH = 0.05
 """Share of unreadable replies from which the summary mentions them."""
+NEEDED = ("builtin/surface", "builtin/asked", PRIOR)
+"""Baselines whose absence the summary mentions."""
 SEEN = {"builtin/lexicon": "sample"}
 """Policy -> the data that its rules were written with in view."""
 
@@ -72,7 +73,7 @@ def _standing(study: Study) -> str:
     if study.baseline:
         return "the chosen baseline"
     scored = {key[0] for key in study.keys if role_of(key[0]) == "baseline"}
-    missing = [quoted(name.partition("/")[2]) for name in (ASKED, PRIOR) if name not in scored]
+    missing = [quoted(name.partition("/")[2]) for name in NEEDED if name not in scored]
     without = f" ({listed(missing)} {'was' if len(missing) == 1 else 'were'} not)" if missing else ""
     rank = f"the best of the {len(scored)} baselines" if len(scored) > 1 else "the only baseline"
     return f"{rank} scored{without}"

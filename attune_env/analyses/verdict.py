@@ -17,13 +17,12 @@ from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
 from attune_rewards.metric import Metric
 
-ASKED = "builtin/asked"
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too little data"
 Compared = tuple[Interval, float | None, float | None]
 """(difference, p, p Holm-corrected)"""
 NECESSARY = (
-    f"Beating {quoted('asked')} is necessary, not sufficient: rules over surface cues can beat it without "
-    "understanding anything."
+    f"Beating {quoted('surface')}, which goes by surface cues without understanding anything, is necessary, "
+    "not sufficient."
 )
 
 
@@ -72,7 +71,7 @@ def verdict_tables(study: Study) -> list[Table]:
     chosen = (study.baseline, study.mode) if study.baseline else None
     baseline, oracle = chosen or best_of(study, "baseline"), best_of(study, "oracle")
     if baseline is None:
-        raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
+        raise Absent("no baseline was scored: run `attune run builtin all DATA` and score them too")
     keys = [key for key in by_score(study, judged(study)) if key != baseline]
     if not keys:
         raise Absent("nothing else was scored" if chosen else "only baselines were scored")

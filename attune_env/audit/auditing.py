@@ -23,7 +23,6 @@ from attune_episodes.attacks import (
     SURFACE,
     ExploitPolicy,
     Played,
-    SurfacePolicy,
     fit_searched,
     play,
 )
@@ -31,6 +30,7 @@ from attune_episodes.ceiling import latent_ceiling
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
 from attune_episodes.policies.fitted import FittedPolicy, fit_prior
+from attune_episodes.policies.surface import SurfacePolicy
 from attune_episodes.settings import Settings
 from attune_rewards.parts import Format
 from attune_rewards.spec import RewardSpec
@@ -137,7 +137,7 @@ def audit(
 
 def policy_count(rewards: int) -> int:
     """The number of policies that an audit of this number of rewards plays."""
-    return len(KINDS) + len(SURFACE) + 1 + len(EXPLOITS) + rewards
+    return len(KINDS) + len(SURFACE) + len(EXPLOITS) + rewards
 
 
 def _policies(
@@ -149,12 +149,12 @@ def _policies(
     fitted: dict[str, BuiltinPolicy] = {
         "prior": prior,
         "asked": asked,
+        "surface": SurfacePolicy(asked, conversations),
     }  # shared by the others
     for name, kind in KINDS.items():
         yield fitted.get(name) or builtin_policy(name, conversations, settings), kind, specs
     for name, written in SURFACE.items():
         yield ExploitPolicy(name, prior, written), "shallow", specs
-    yield SurfacePolicy(asked, conversations), "shallow", specs
     for name in EXPLOITS:
         yield ExploitPolicy(name, prior), "exploit", specs
     for name, spec in specs.items():

@@ -23,7 +23,7 @@ from attune_env.cli.options import ASKED, SERVER, argument, option
 
 POLICIES: Final = (
     "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
-    "lexicon", "oracle",
+    "surface", "lexicon", "oracle",
 )  # fmt: skip
 """The names in `attune_episodes.policies.BUILTIN`, repeated so that --help loads nothing; a test compares."""
 EVERY: Final = "all"
@@ -61,7 +61,7 @@ def run(
     ),
     retry_skipped: bool = option("Only conversations that failed in an earlier run.", False, panel=SERVER),
     fit: str | None = option(
-        "Fit the policies mode, prior and asked on this data instead of out of fold.",
+        "Fit the policies mode, prior, asked and surface on this data instead of out of fold.",
         panel="Built-in policies",
     ),
     training_run: str | None = _training(

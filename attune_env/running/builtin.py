@@ -49,9 +49,9 @@ def run_builtin(
 ) -> RunReport:
     """Play every conversation in every mode and write the result files.
 
-    Each mode is a separate run with otherwise equal `settings`. `seed` is used by `random`; `mode`, `prior`
-    and `asked` are fitted on `fit_on`, if given, instead of out of fold. With `overwrite`, existing results
-    are replaced. `on_done` is called after each conversation.
+    Each mode is a separate run with otherwise equal `settings`. `seed` is used by `random`; the
+    policies in `FITTED` are fitted on `fit_on`, if given, instead of out of fold. With `overwrite`, existing
+    results are replaced. `on_done` is called after each conversation.
     """
     written = skipped = 0
     facts: dict[str, Any] = {"name": name}

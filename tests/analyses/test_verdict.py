@@ -97,12 +97,12 @@ def test_where_only_policies_were_scored_those_that_read_are_judged() -> None:
 
 def test_without_a_baseline_there_is_no_verdict() -> None:
     made = study(columns(COMPOSITE, {"lab/a": [50.0] * 6}))
-    with pytest.raises(Absent, match="attune run builtin asked"):
+    with pytest.raises(Absent, match="attune run builtin all"):
         VERDICT.run(made)
     with pytest.raises(Absent, match="attune run builtin prior"):
         PROFILE.run(made)
     assert summary(made) == [
-        "There is no verdict: no baseline was scored: run `attune run builtin asked DATA` and score it too."
+        "There is no verdict: no baseline was scored: run `attune run builtin all DATA` and score them too."
     ]
 
 
@@ -219,7 +219,7 @@ def test_an_equal_score_is_not_below() -> None:
 def test_what_is_said_of_a_baseline_follows_the_one_that_is_chosen() -> None:
     made = study(columns(COMPOSITE, {"lab/a": [50.0] * 6, "lab/b": [50.0] * 6, "builtin/asked": [40.0] * 6}))
     assert VERDICT.run(made).question == VERDICT.question
-    assert any("Beating `asked`" in note for note in first(VERDICT, made).notes)
+    assert any("Beating `surface`" in note for note in first(VERDICT, made).notes)
     chosen = VERDICT.run(replace(made, baseline="lab/b"))
     assert chosen.question == "Does a model do better than `b`?"
     assert "that of `b`, paired" in chosen.caption
@@ -247,7 +247,8 @@ def test_the_summary_is_short_and_plain() -> None:
     lines = summary(made)
     # good is 34 or 38 above; 95 % of resamples hold 2 to 8 of ten of the higher: 34 + 4 * 0.2, 34 + 4 * 0.8
     assert lines[:3] == [
-        "`good` scores significantly above `prior`, the best of the 2 baselines scored (`asked` was not).",
+        "`good` scores significantly above `prior`, the best of the 2 baselines scored (`surface` and "
+        "`asked` were not).",
         "`h`, `g` and 6 more score significantly below `prior`, which does not read the text.",
         "The highest score, that of `good`, is 36.0 points (34.8 to 37.2) above that baseline.",
     ]

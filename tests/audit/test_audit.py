@@ -50,7 +50,7 @@ def row(name: str) -> Row:
 @pytest.mark.slow
 def test_every_kind_of_attack_is_played_once() -> None:
     names = [row.name for row in audited().rows]
-    assert names == [*KINDS, *SURFACE, "surface", *EXPLOITS, "searched"]
+    assert names == [*KINDS, *SURFACE, *EXPLOITS, "searched"]
     assert policy_count(3) == len(names) + 2  # the search is played against each reward
     gated = {row.name for row in audited().rows if row.kind in GATED}
     assert gated == {n for n, kind in KINDS.items() if kind == "content-free"} | {*EXPLOITS, "searched"}
@@ -198,7 +198,7 @@ def test_conversations_that_a_reward_does_not_score_are_left_out() -> None:
 def test_what_only_shows_on_the_surface_is_reported_and_not_gated() -> None:
     verdict = next(v for v in audited().verdicts if v.reward == "skill")
     shallow = {name for name, kind in KINDS.items() if kind == "shallow"}
-    assert set(verdict.shallow) == {*SURFACE, "surface", *shallow}
+    assert set(verdict.shallow) == {*SURFACE, *shallow}
     assert not set(verdict.shallow) & set(verdict.gains)
 
 

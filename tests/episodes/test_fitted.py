@@ -1,4 +1,4 @@
-"""`mode`, `prior` and `asked`: what they answer, worked by hand, and on whom they are fitted."""
+"""`mode`, `prior`, `asked` and `surface`: what they answer, worked by hand, and on whom they are fitted."""
 
 from __future__ import annotations
 

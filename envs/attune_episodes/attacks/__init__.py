@@ -1,6 +1,6 @@
 """Attacks on a reward: measure what can be earned without understanding anything.
 
-`exploits` writes the degenerate replies that policies discover in training, `surface` uses superficial
+`exploits` writes the degenerate replies that policies discover in training, `surface` uses single superficial
 features, `search` finds the best constant answers by hill climbing, and `play` scores a policy under several
 rewards at once.
 """
@@ -8,14 +8,13 @@ rewards at once.
 from attune_episodes.attacks.exploits import EXPLOITS, ExploitPolicy
 from attune_episodes.attacks.play import Played, play
 from attune_episodes.attacks.search import fit_searched
-from attune_episodes.attacks.surface import SURFACE, SurfacePolicy
+from attune_episodes.attacks.surface import SURFACE
 
 __all__ = [
     "EXPLOITS",
     "SURFACE",
     "ExploitPolicy",
     "Played",
-    "SurfacePolicy",
     "fit_searched",
     "play",
 ]

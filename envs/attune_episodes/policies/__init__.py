@@ -1,7 +1,8 @@
 """Built-in policies: the baselines reported with every model, a small reader, and the oracle.
 
 Content-free policies do not read the request: `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
-Shallow ones read only its surface: `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked.
+Shallow ones read only its surface: `longest`, `shortest`, `copy`, `asked`, which sees only what is asked, and
+`surface`, which combines such cues.
 `lexicon` reads with a small word list, and `oracle` knows the annotations.
 """
 
@@ -35,6 +36,7 @@ DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
     "shortest": ("shallow", "the lengths of the replies"),
     "copy": ("shallow", "words shared by the message and the reply"),
     "asked": ("shallow", "which questions are asked, but no text"),
+    "surface": ("shallow", "surface cues of the text, and which questions are asked"),
     "lexicon": ("reader", "the text, with a small word list"),
     "oracle": ("oracle", "the annotations themselves"),
 }
@@ -42,7 +44,7 @@ DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
 KINDS: Final[dict[str, Kind]] = {name: kind for name, (kind, _) in DESCRIPTIONS.items()}
 """Policy name -> what it reads."""
 BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
-FITTED: Final = ("mode", "prior", "asked")
+FITTED: Final = ("mode", "prior", "asked", "surface")
 """Policies that are fitted on participants other than those they play."""
 
 __all__ = [
@@ -85,9 +87,15 @@ def builtin_policy(
     from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
     from attune_episodes.policies.lexicon import LexiconPolicy
     from attune_episodes.policies.oracle import OraclePolicy
+    from attune_episodes.policies.surface import SurfacePolicy
+
+    fitting = conversations if fit_on is None else fit_on
 
     def prior() -> FittedPolicy:
         return FittedPolicy("prior", fit_prior, conversations, settings, fit_on)
+
+    def asked() -> AskedPolicy:
+        return AskedPolicy(prior(), fitting)
 
     made: dict[str, Callable[[], BuiltinPolicy]] = {
         "empty": lambda: constant.EMPTY,
@@ -99,7 +107,8 @@ def builtin_policy(
         "longest": lambda: shallow.LONGEST,
         "shortest": lambda: shallow.SHORTEST,
         "copy": shallow.CopyPolicy,
-        "asked": lambda: AskedPolicy(prior(), conversations if fit_on is None else fit_on),
+        "asked": asked,
+        "surface": lambda: SurfacePolicy(asked(), fitting),
         "lexicon": LexiconPolicy,
         "oracle": OraclePolicy,
     }
