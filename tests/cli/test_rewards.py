@@ -72,6 +72,8 @@ def test_what_more_score_pays_is_what_a_row_pays(tmp_path: Path) -> None:
     best = score_row(row, json.dumps(gold))
     for part, key in (("binary_om", "observed"), ("binary_hp", "preferred")):
         worse = score_row(row, json.dumps({**gold, key: {}}))
+        assert best.value is not None
+        assert worse.value is not None
         lost = best.parts[part] - worse.parts[part]
         assert {name for name in best.parts if best.parts[name] != worse.parts[name]} == {part}
         assert float(shown[part]) == pytest.approx(0.1 * (best.value - worse.value) / lost, abs=6e-4)
