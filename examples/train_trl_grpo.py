@@ -1,6 +1,6 @@
 """A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
-    pip install torch, then pip install "attune-env[trl]" (in a clone: ".[trl]")
+    pip install torch, then in a clone pip install ".[trl]" (elsewhere "attune-env[trl]")
     python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --size large --device cuda    # 17 million parameters, on a GPU

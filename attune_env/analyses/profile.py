@@ -84,13 +84,14 @@ PROFILE = Analysis(
     "profile",
     "Profile",
     "On which parts does each model do better?",
-    "An interval can lie clear of the mark and the difference still not be significant: p is corrected for "
-    "testing all parts of all models at once, and the intervals are not; and where few {units} differ, no p "
-    "is small. The interval is that of the gain over `prior`; the test is of the difference from the mark, "
-    "{best_on_part} (sign flips, Holm-corrected; the summary counts p < 0.05). Gain: (score − prior) / "
-    "(1 − prior) of each part of the strict Composite, summed over conversations: 0 is what `prior` gets, 1 "
-    "what the annotations get. The 95 % intervals are over {units}. The table has the difference too, on the "
-    "scale of the gain, with its interval and p. Values beyond the axis are written at its edge.",
+    "Gain: (score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: "
+    "0 is what `prior` gets, 1 what the annotations get. The bars are its 95 % intervals over {units}; "
+    "the mark is {best_on_part}. The test is of the difference from the mark (sign flips, Holm-corrected; "
+    "the summary counts p < 0.05). An interval can lie clear of the mark and the difference still not be "
+    "significant: p is corrected for testing all parts of all models at once, and the intervals are not; "
+    "and a difference that only a few {units} show cannot have a small p. The table has the difference "
+    "too, on the scale of the gain, with its interval and p. Values beyond the axis are written at its "
+    "edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
                      limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},

@@ -59,13 +59,21 @@ def summary(study: Study) -> list[str]:
 
 
 def _apart(difference: Interval) -> tuple[str, str]:
-    """`8.8 points (5.9 to 11.6)` and `above` or `below`; neither if it rounds to 0."""
-    mean = difference.mean or 0.0
-    way = "" if round(mean, 1) == 0 else "above" if mean > 0 else "below"
+    """`8.8 points (5.9 to 11.6)` and `above` or `below`; neither if it rounds to 0.
+
+    With a second decimal where an end would round to 0 and hide on which side of it it lies.
+    """
+    mean, ends = difference.mean or 0.0, (difference.low or 0.0, difference.high or 0.0)
+    places = 2 if any(end and round(end, 1) == 0 for end in ends) else 1
+    way = "" if round(mean, places) == 0 else "above" if mean > 0 else "below"
     sign = -1 if way == "below" else 1
-    low, high = sorted(round(sign * (end or 0.0), 1) + 0.0 for end in (difference.low, difference.high))
-    between = f" ({low:.1f} to {high:.1f})" if difference.meaningful and (low < high or not way) else ""
-    return f"{round(sign * mean, 1) + 0.0:.1f} points{between}", way
+    low, high = sorted(round(sign * end, places) + 0.0 for end in ends)
+    between = (
+        f" ({low:.{places}f} to {high:.{places}f})"
+        if difference.meaningful and (low < high or not way)
+        else ""
+    )
+    return f"{round(sign * mean, places) + 0.0:.{places}f} points{between}", way
 
 
 def _standing(study: Study) -> str:
@@ -95,6 +103,10 @@ def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
     difference, _, p = compared(study, [(model, study.mode) for model in models], reader)[0]
     who, other = "It" if len(models) == 1 else first, f"{name}, {what}"
     points, way = _apart(difference)
+    if difference.mean == difference.low == difference.high == 0:
+        return [
+            f"{who} scores the same as {other}, in every conversation: does the endpoint serve your model?"
+        ]
     said = {
         ABOVE: f"{who} scores significantly above {other}: by {points}.",
         SAME: f"{who} is indistinguishable from {other}: {' '.join(filter(None, (points, way)))}.",
@@ -109,14 +121,14 @@ def _parts(study: Study) -> list[str]:
         (table,) = profile_tables(study)
     except Absent:
         return []
-    parts = [name[:1].lower() + name[1:] for name in map(str, table.column("part"))]
+    parts = [f"“{name[:1].lower()}{name[1:]}”" for name in map(str, table.column("part"))]
     tests = zip(parts, table.intervals("over_best"), table.column("p_holm"), strict=True)
     better = {part for part, over, p in tests if isinstance(p, float) and verdict_of(over, p) == ABOVE}
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     does, nobody, is_shown = (
-        ("it does", "Not shown", "it is not shown")
+        ("it does", "it is not shown to do so", "it is not shown")
         if len(set(table.column("model"))) == 1
-        else ("at least one model does", "Not shown for any model", "no model is shown")
+        else ("at least one model does", "no model is shown to do so", "no model is shown")
     )
     against = f"Against {study.words['baseline']} on each part"
     people = f"with {counted(study.participants, 'participant')}"
@@ -125,7 +137,11 @@ def _parts(study: Study) -> list[str]:
         return [f"{against}, {is_shown} {rest}."] if no else []
     return [
         f"{against}, {does} significantly better on {listed(yes, 5)}.",
-        *([f"{nobody} {people} on: {listed(no, 5)} (see the profile)."] if no else []),
+        *(
+            [f"{people[:1].upper()}{people[1:]}, {nobody} on {listed(no, 5)} (see the profile)."]
+            if no
+            else []
+        ),
     ]
 
 

@@ -21,8 +21,8 @@ ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too little dat
 Compared = tuple[Interval, float | None, float | None]
 """(difference, p, p Holm-corrected)"""
 NECESSARY = (
-    f"Beating {quoted('surface')}, which goes by surface cues without understanding anything, is necessary, "
-    "not sufficient."
+    f"Beating {quoted('surface')}, which goes by surface cues without understanding anything, is necessary "
+    "but not enough to show that a model reads."
 )
 
 
@@ -92,7 +92,7 @@ def verdict_tables(study: Study) -> list[Table]:
             "baseline",
             Column(label_of(metric), metric.column, places=1),
             Column("of the baseline", "baseline_mean", places=1),
-            Column("difference", places=1),
+            Column("difference", places=2),
             HOLM,
             Column("below the oracle", "below_oracle", places=1),
             Column("conversations", "n"),
@@ -131,11 +131,11 @@ def verdict_of(difference: Interval, p: float | None) -> str:
 VERDICT = Analysis(
     "verdict",
     "Verdict",
-    "Does a model do better than answers given without reading the conversation?",
+    "Does a model do better than answers given without understanding the conversation?",
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
     "{baseline}, paired by conversation, with a 95 % interval over {units}. "
-    "Above or below: p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; fewer than "
-    f"{MEANINGFUL} {{units}} are too little data.",
+    "Above and below mean p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; with "
+    f"fewer than {MEANINGFUL} {{units}} there is too little data.",
     verdict_tables,
     against="Does a model do better than {baseline}?",
 )

@@ -27,7 +27,7 @@ FEELINGS = RewardSpec.preset("emotion").measured_from(
 
 
 def main(steps: int = 400) -> int:
-    """Train on simulated participants, then print the mean reward on others, before and after."""
+    """Train on simulated participants, and print the mean reward on others on the way."""
     rows = training_dataset(world_seed=1, number=60, stages=["assess"], prompts="compact", reward=FEELINGS)
     others = training_dataset(world_seed=2, number=120, stages=["assess"], prompts="compact", reward=FEELINGS)
     earned = np.array([[score_row(row, answer).value for answer in ANSWERS] for row in others])
@@ -38,15 +38,19 @@ def main(steps: int = 400) -> int:
         weights = np.exp(logits - logits.max())
         return np.asarray(weights / weights.sum())
 
-    before = (earned @ chances()).mean()
     for step in range(steps):
+        if step % 100 == 0:
+            print(f"step {step}: held-out reward {(earned @ chances()).mean():.2f}")
         row = rows[step % len(rows)]
         chosen = draw.choice(len(ANSWERS), size=GROUP, p=chances())
         rewards = np.array([score_row(row, ANSWERS[choice]).value for choice in chosen])
         for choice, advantage in zip(chosen, rewards - rewards.mean(), strict=True):
             logits += 0.1 * advantage * (np.eye(len(ANSWERS))[choice] - chances())
-    print(f"held-out reward {before:.2f} -> {(earned @ chances()).mean():.2f}")
-    print(f"what it says in {chances().max():.0%} of all cases: {ANSWERS[chances().argmax()]}")
+    print(f"step {steps}: held-out reward {(earned @ chances()).mean():.2f}")
+    best = ANSWERS[chances().argmax()]
+    print(
+        f"It reads nothing, so one answer must fit everybody; in {chances().max():.0%} of all cases: {best}"
+    )
     return 0
 
 

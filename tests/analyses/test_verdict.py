@@ -124,8 +124,8 @@ def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> 
     assert "over conversations" in caption
     assert "over participants" in PROFILE.run(replace(made, resample="participant")).caption
     assert summary(made)[-2:] == [
-        "Against the best baseline on each part, it does significantly better on emotion match.",
-        "Not shown with 8 participants on: preferred reply (see the profile).",
+        "Against the best baseline on each part, it does significantly better on “emotion match”.",
+        "With 8 participants, it is not shown to do so on “preferred reply” (see the profile).",
     ]
 
 
@@ -145,8 +145,10 @@ def test_a_part_counts_only_against_the_baseline_that_is_best_on_it() -> None:
     assert table.column("p") == pytest.approx([1.0, 2 / 256])
     assert table.column("p_holm") == pytest.approx([1.0, 4 / 256])
     said = summary(made)
-    assert "Against the best baseline on each part, it does significantly better on preferred reply." in said
-    assert "Not shown with 8 participants on: emotion match (see the profile)." in said
+    assert (
+        "Against the best baseline on each part, it does significantly better on “preferred reply”." in said
+    )
+    assert "With 8 participants, it is not shown to do so on “emotion match” (see the profile)." in said
 
 
 def test_the_profile_follows_the_baseline_that_is_chosen() -> None:
@@ -159,8 +161,8 @@ def test_the_profile_follows_the_baseline_that_is_chosen() -> None:
     # b: (0.6 - 0.4)/(1 - 0.4) and (0.7 - 0.5)/(1 - 0.5); a from it: 0.1/0.6 and -0.1/0.5
     assert table.column("best_baseline") == pytest.approx([1 / 3, 0.4])
     assert means(table, "over_best") == pytest.approx([1 / 6, -0.2])
-    assert "the mark, `b` (" in PROFILE.run(made).caption
-    assert "Against `b` on each part, it does significantly better on emotion match." in summary(made)
+    assert "the mark is `b`." in PROFILE.run(made).caption
+    assert "Against `b` on each part, it does significantly better on “emotion match”." in summary(made)
 
 
 def test_the_difference_from_the_baseline_has_an_interval_of_its_own() -> None:
@@ -180,11 +182,15 @@ def test_the_difference_from_the_baseline_has_an_interval_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("values", "said"), [
-    ([50.0] * 10, "is indistinguishable from `lexicon`, a small word list: 0.0 points (0.0 to 0.0)."),
+    ([50.0] * 10, "scores the same as `lexicon`, a small word list, in every conversation: does the endpoint "
+                  "serve your model?"),
     ([52.0] * 10, "scores significantly above `lexicon`, a small word list: by 2.0 points."),
     ([47.0] * 10, "scores significantly below `lexicon`, a small word list: by 3.0 points."),
     # 1 above or below: 0.2 * 1 - 0.8 * 1 to 0.8 * 1 - 0.2 * 1
     ([49.0, 51.0] * 5, "is indistinguishable from `lexicon`, a small word list: 0.0 points (-0.6 to 0.6)."),
+    # 0.4 on average; 0.2 * 1.1 - 0.8 * 0.3 = -0.02 to 0.8 * 1.1 - 0.2 * 0.3: one decimal would say 0.0
+    ([49.7, 51.1] * 5, "is indistinguishable from `lexicon`, a small word list: 0.40 points (-0.02 to 0.82) "
+                       "above."),
 ])  # fmt: skip
 def test_a_tie_with_the_word_list_is_told(values: list[float], said: str) -> None:
     made = study(
@@ -204,7 +210,7 @@ def test_on_the_sample_the_word_list_had_seen_it() -> None:
         return summary(Study(made))
 
     assert on_the_sample(**values)[2].startswith(
-        "It is indistinguishable from `lexicon`, a small word list written with the sample in view: "
+        "It scores the same as `lexicon`, a small word list written with the sample in view, in every "
     )
     del values["lab/a"]
     assert "`lexicon` is a small word list written with the sample in view." in on_the_sample(**values)

@@ -155,7 +155,9 @@ def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: 
 def test_one_participant_alone_needs_fitting_data(name: str) -> None:
     alone = [ANNA, Conversation.model_validate(ANNA.to_record() | {"conversationId": "another of Anna"})]
     for data in (alone, alone[:1], []):
-        with pytest.raises(SettingsError, match=r"participants other than those.*--fit PATH, or --fit sample"):
+        with pytest.raises(
+            SettingsError, match=r"participants other than those.*--fit PATH, or --fit sample"
+        ):
             builtin_policy(name, data)
     fitted = builtin_policy(name, alone, fit_on=load("sample"))
     assert rollout(ANNA, fitted).parse_rate == 1
