@@ -93,7 +93,7 @@ def compared(those: Sequence[Both], questions: Sequence[str], paid: Iterable[str
         low, high = np.quantile(sample, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         with_interval.append(f"{value:.2f} ({low:.2f} to {high:.2f})")
     blind, fitted, apart = with_interval
-    rows.append(("mean of the paid", "", "", "", "", blind, "", "", fitted))
+    rows.append(("mean of the rewarded", "", "", "", "", blind, "", "", fitted))
     heads = ("question", "answers", "yes", *(f"{by}: {figure}" for by in ("blind", "`fitted`")
                                              for figure in ("precision", "recall", "macro-F1")))  # fmt: skip
     return table(heads, rows) + f"\nThe blind readers are ahead by {apart} in the mean.\n"

@@ -32,7 +32,7 @@ def test_the_table_has_both_readers_and_the_mean() -> None:
     lines = compared(THOSE, ["B1"], ["B1"]).splitlines()
     assert lines[2] == "| **B1** | 4 | 2 | 0.67 | 1.00 | 0.73 | 1.00 | 0.50 | 0.73 |"
     # all four resamples of two conversations are drawn; macro-F1 of blind: 1 on w1 alone, 1/3 on w2 alone
-    assert lines[3].startswith("| mean of the paid |  |  |  |  | 0.73 (0.33 to 1.00) |")
+    assert lines[3].startswith("| mean of the rewarded |  |  |  |  | 0.73 (0.33 to 1.00) |")
     assert "ahead by 0.00 (" in lines[-1]
 
 

@@ -115,7 +115,7 @@ def table(found: Mapping[str, Quality], paid: frozenset[str]) -> str:
             f"{np.nanmean([one[i] for one in both]):.2f}" for i in range(2, len(Quality._fields))
         )
         lines.append(
-            f"| mean of the paid | {sum(one.number for one in both)} | {sum(o.yes for o in both)} | {mean} |"
+            f"| mean of the rewarded | {sum(one.number for one in both)} | {sum(o.yes for o in both)} | {mean} |"
         )
     return "\n".join(lines) + "\n"
 
