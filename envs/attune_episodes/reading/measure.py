@@ -115,7 +115,8 @@ def table(found: Mapping[str, Quality], paid: frozenset[str]) -> str:
             f"{np.nanmean([one[i] for one in both]):.2f}" for i in range(2, len(Quality._fields))
         )
         lines.append(
-            f"| mean of the rewarded | {sum(one.number for one in both)} | {sum(o.yes for o in both)} | {mean} |"
+            f"| mean of the rewarded | {sum(one.number for one in both)} | {sum(one.yes for one in both)} | "
+            f"{mean} |"
         )
     return "\n".join(lines) + "\n"
 
