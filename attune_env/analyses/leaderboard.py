@@ -84,8 +84,8 @@ def notes(study: Study) -> list[str]:
         "Composite (canonical) = the benchmark's scoring, which rewards silence: for comparison with "
         "published scores. Strict = an unanswered question scores 0: the verdict and the profile go by it. "
         f"The leaderboard is ranked by the {study.variant} score, and its pillars are {study.variant} too.",
-        f"baseline = reads nothing of the conversation, or only its surface; reader = {READER}; oracle = is "
-        "given the annotations. parsed = replies that could be read, answered = scored items with a valid "
+        f"baseline = does not read the conversation, or reads only its surface; reader = {READER}; oracle = "
+        "is given the annotations. parsed = replies that could be read, answered = scored items with a valid "
         "answer, unscored = items without an annotation.",
     ]
 

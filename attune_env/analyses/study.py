@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from attune_rewards.metric import Metric
 if TYPE_CHECKING:
     from attune_env.analyses.answers import Answers
 
+SHIPPED: Final = {"sample": "sample", "written": "corpus"}
+"""Name of data that comes with this project -> what it is, in a sentence."""
 PRIMARY = "default"
 
 
@@ -77,11 +79,11 @@ class Study:
         metadata = self.scores["metadata"]
         provenance = str(metadata["data"]["provenance"])
         name = str(metadata.get("ground_truth")).partition(":")[0]
-        return name if name in ("sample", "written") and provenance == "own" else provenance
+        return name if name in SHIPPED and provenance == "own" else provenance
 
     @property
     def words(self) -> Mapping[str, str]:
-        """What captions leave open: the units and the baseline compared with."""
+        """The words that captions leave open: the units, and the baseline compared with."""
         chosen = quoted(short_names([self.baseline])[0]) if self.baseline else ""
         return {
             "units": f"{self.table.unit}s",

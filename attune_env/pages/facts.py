@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from attune_data.errors import one_line
 from attune_data.version import __version__
-from attune_env.analyses.study import Study
+from attune_env.analyses.study import SHIPPED, Study
 from attune_env.report.names import mode_text
 from attune_env.results.marks import mapping
 from attune_env.statistics.bootstrap import RESAMPLES
@@ -59,7 +59,7 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
                 "ones, do not rank models and say nothing about people.",
             ),
         )
-        for name, what in (("sample", "sample"), ("written", "corpus"))
+        for name, what in SHIPPED.items()
     },
     "imported": (
         (
@@ -77,7 +77,7 @@ DATA: Final = {
     "imported": "imported (not AttuneBench)",
     **{
         name: f"{name} (fictional, written by language models; not AttuneBench, and not for ranking models)"
-        for name in ("sample", "written")
+        for name in SHIPPED
     },
 }
 """The data of a study, in a few words; those before the parenthesis make a title."""

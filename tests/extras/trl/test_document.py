@@ -23,7 +23,7 @@ SMALLER: Final = (
     f'DPOConfig("dpo", max_length=4096, {FEW},',
     f'RewardConfig("rm", max_length=4096, {FEW},',
 )
-"""What is run in place of what the page says, after the model: only sizes and the device differ."""
+"""The replacements that are run, after the model: only sizes and the device differ from the page."""
 
 
 def test_the_page_runs(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
