@@ -106,7 +106,7 @@ def _check_outcome(one: Outcome, engine: Rollout, reward: str, who: str) -> None
     _require_close(one.total, engine.total, f"{who}: return against that of rollout")
     _require(one.total <= 1 + EXACT, f"{who}: the return is {one.total}, at most 1 is possible")
     _require(one.total >= 0 or reward.startswith("skill"), f"{who}: the return is {one.total}, below 0")
-    _require(set(one.statuses) == {"ok"}, f"{who}: replies that were not read: {set(one.statuses) - {'ok'}}")
+    _require(set(one.statuses) == {"ok"}, f"{who}: unreadable replies: {set(one.statuses) - {'ok'}}")
     _require(one.record["attune"]["complete"] is True, f"{who}: the result record is not complete")
     _check_record(one.record, engine.conversation, one.total if reward == "composite" else None, who)
 
@@ -189,7 +189,7 @@ def check_reward(
             sample.
         settings: how policies are asked.
         empty_at_most: the most that the policy `empty` may earn, as the mean return.
-        garbage_at_most: the most that unreadable replies may earn in any conversation.
+        garbage_at_most: the most that meaningless replies may earn in any conversation.
 
     Checked: weights sum to 1; the annotations' own answers earn exactly 1; every part lies in [0, 1] and
     every value at or below 1 (and at or above 0 if nothing is adjusted) under every built-in
@@ -238,7 +238,7 @@ def _check_values(spec: RewardSpec, played: Rollout, who: str) -> None:
     for step in played.steps:
         place, value = f"{who}, {step.request.id}", step.score.value
         for part, score in step.score.parts.items():
-            _require(part in spec.parts, f"{place}: a score for {part!r}, which is no part of the reward")
+            _require(part in spec.parts, f"{place}: a score for {part!r}, which is not a part of the reward")
             _require(
                 0 <= score <= 1, f"{place}: part {part!r} scores {score!r}, a part's score lies in [0, 1]"
             )

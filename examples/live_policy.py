@@ -12,7 +12,7 @@ rewards of replies to other people; the *deaf* policy does not see the message. 
 another world, with the reader used in training and with one that was fitted on other people, and with phrases
 that the training world does not have. Needs only NumPy.
 
-Run: python examples/live_policy.py (about seven CPU minutes; --people 100 is a quick look)
+Run: python examples/live_policy.py (about four and a half CPU minutes; --people 100 is a quick look)
 """
 
 from __future__ import annotations

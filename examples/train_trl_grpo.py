@@ -1,10 +1,11 @@
 """A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
-    pip install torch, then in a clone pip install ".[trl]" (elsewhere "attune-env[trl]")
+    pip install torch, then in a clone pip install ".[trl]" (the extra attune-env[trl])
     python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --size large --device cuda    # 17 million parameters, on a GPU
-    python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
+    python examples/train_trl_grpo.py --reward skill  # or another preset
+    python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test split
     python examples/train_trl_grpo.py --model Qwen/Qwen2.5-0.5B-Instruct [--vllm] [--control]    # on a GPU
 
 Nothing is downloaded without `--model`. A Qwen2 of 0.6 million parameters and its tokenizer are made here and
@@ -27,6 +28,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import argparse
 import time
+import warnings
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +41,6 @@ from grpo_from_scratch.runs import (
     GRPO,
     MIXED,
     QUICK,
-    REWARD,
     SIZES,
     SUPERVISED,
     Results,
@@ -49,6 +50,7 @@ from grpo_from_scratch.runs import (
 )
 
 from attune_env.statistics import Interval
+from attune_rewards import PRESETS, RewardSpec
 
 NAMED: Final = "emotion_va"
 """The part that is to rise, named before the people of the test were looked at."""
@@ -153,14 +155,14 @@ def _span(gain: Interval) -> str:
     return f"{gain.mean:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
 
 
-def write(results: Results, folder: Path, title: str) -> None:
+def write(results: Results, folder: Path, title: str, reward: RewardSpec) -> None:
     """The picture, the curves as CSV, and the answers to the first conversations."""
     folder.mkdir(parents=True, exist_ok=True)
     curves = {name: run.curve for name, run in results.runs.items()}
     lines = {name: _means(results, found) for name, found in results.nulls.items()}
     if results.ceiling:
         lines["ceiling"] = {part: results.ceiling[part] for part in PARTS}
-    notes = {part: " (not rewarded)" for part in PARTS if part not in REWARD.parts}
+    notes = {part: " (not rewarded)" for part in PARTS if part not in reward.parts}
     notes[NAMED] = " (named in advance)"
     picture.draw(folder / "curves.svg", curves, lines, notes, title)
     picture.write_curves(folder / "curves.csv", curves)
@@ -191,8 +193,11 @@ def options() -> argparse.ArgumentParser:
     flags.add_argument("--steps", type=int, help="of GRPO; each recipe has its own number")
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument(
+        "--reward", choices=PRESETS, help="a preset, instead of this example's reward without emotion_f1"
+    )
+    flags.add_argument(
         "--mixture", action="store_true",
-        help="train on the written corpus too, and test on its test part (not with --model)",
+        help="train on the written corpus too, and test on its test split (not with --model)",
     )  # fmt: skip
     flags.add_argument(
         "--control",
@@ -201,7 +206,7 @@ def options() -> argparse.ArgumentParser:
     )
     flags.add_argument("--quick", action="store_true", help="a short warm-up and two steps: it runs")
     flags.add_argument("--dev", action="store_true", help="test on the people that recipes are tuned on")
-    flags.add_argument("--out", type=Path, default=Path("results/learning"), help="where the results go")
+    flags.add_argument("--out", type=Path, default=Path("outputs/learning"), help="where the results go")
     return flags
 
 
@@ -214,6 +219,8 @@ def main() -> None:
     base = size = SIZES[given.size]
     if given.quick or given.mixture:
         base = replace(QUICK if given.quick else MIXED, width=size.width, layers=size.layers)
+    if given.reward:
+        base = replace(base, reward=RewardSpec.preset(given.reward))
     steps = base.steps if given.steps is None else given.steps
     if steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
@@ -225,6 +232,7 @@ def main() -> None:
     if given.device == "cuda" and not gpu:
         flags.error("--device cuda: PyTorch finds no GPU")
     device = given.device or ("cuda" if given.model and gpu else "cpu")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")  # TRL's calls, not ours
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
@@ -245,7 +253,8 @@ def main() -> None:
     report(results, brief=given.quick)
     if given.quick:
         print(f"\nit works: {steps} GRPO steps were taken, too few to show whether anything was learned")
-    write(results, given.out, f"{given.model or 'A model from scratch'} on unseen people, seed {given.seed}")
+    title = f"{given.model or 'A model from scratch'} on unseen people, seed {given.seed}"
+    write(results, given.out, title, recipe.reward)
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60
     print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {given.out}: curves.svg, curves.csv, answers.md")
 

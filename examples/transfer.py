@@ -1,8 +1,9 @@
 """Measure what training text teaches: a linear reader, fitted on each source, tested on others.
 
 Fits a logistic regression on words and pairs of words to the grammar of simulated participants, to the train
-part of the written corpus and to both; tests each on unseen phrases of the grammar, on the written test part
-and on the sample, beside the baselines and the ceiling. Needs scikit-learn. Run: python examples/transfer.py
+split of the written corpus and to both; tests each on unseen phrases of the grammar, on the written test
+split and on the sample, beside the baselines and the ceiling. Needs scikit-learn.
+Run: python examples/transfer.py
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from attune_rewards import Assess, Prefer
 
 PARTS: Final = ("textual", "contextual", "preferred", "valence", "pairwise")
 AIMS: Final = {"textual": 0.75, "valence": 0.75, "pairwise": 0.60}
-"""Targets for the reader fitted on the written train part, tested on the written test part."""
-BASELINES: Final = ("prior", "asked", "lexicon")
+"""Targets for the reader fitted on the written train split, tested on the written test split."""
+BASELINES: Final = ("prior", "asked", "surface", "lexicon")
 FEWEST: Final = 5
 """Yes answers, and no answers, that a question needs in the test data to count."""
 RESAMPLES: Final = 1000

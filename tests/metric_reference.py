@@ -40,7 +40,7 @@ def metric_table(metrics: Iterable[Metric]) -> str:
 
 
 def ranged(metric: Metric) -> str:
-    numbers = [f"{end:g}".replace("-", "−").replace("inf", "…") for end in (metric.low, metric.high)]
+    numbers = [f"{end:g}".replace("-", "−").replace("inf", "∞") for end in (metric.low, metric.high)]
     text = (" to " if metric.low < 0 or math.isinf(metric.high) else "–").join(numbers)
     return f"{text}, lower is better" if metric.better == "lower" else text
 

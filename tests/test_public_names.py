@@ -89,7 +89,7 @@ def test_the_floors_below_name_only_what_they_have(package: str) -> None:
     ("training_dataset", {"world_seed": ["x"], "number": 1}, r"world_seed is \['x'\]; .* a whole number"),
     ("load", {"source": 3}, "the source is 3; expected a path"),
     ("select", {"where": 3}, "where is 3; expected a text such as"),
-    ("split", {"shares": 0.8}, "shares is 0.8; expected parts and their shares"),
+    ("split", {"shares": 0.8}, "shares is 0.8; expected splits and their shares"),
     ("official_subset", {"name": 3}, "no official subset named \"3\""),
     ("builtin_policy", {"name": ["prior"]}, "no built-in policy named"),
     ("RewardSpec.preset", {"name": ["skill"]}, "no reward preset named"),

@@ -120,7 +120,7 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     err = attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path, code=2).stderr
     first, said = err.splitlines()
     assert first == "questions in our own wording (the benchmark's comes with its data)"
-    assert said.startswith("error: out/c-1_builtin_empty_default.json holds a result of another run")
+    assert said.startswith("error: out/c-1_builtin_empty_default.json contains a result of another run")
     assert said.isprintable()
     assert "labels x\\nerror: all is lost" in err
 
@@ -266,7 +266,7 @@ def test_a_template_is_no_link_to_a_file_elsewhere(tmp_path: Path, name: str) ->
         (folder / name).unlink()
         (folder / name).symlink_to(secret)
 
-    with pytest.raises(DataError, match=f"{re.escape(name)}: found a link out of the folder"):
+    with pytest.raises(DataError, match=f"{re.escape(name)}: found a link that leads out of the folder"):
         Settings(prompts=prompts(tmp_path, link))
 
 

@@ -52,7 +52,7 @@ def _binary(study: Study) -> list[Table]:
             for (key, side), one in rates(study, found, measures, ["key", "side"]).items()
         ),
         keys=2,
-        notes=["precision, recall, f1 and mcc are for yes, from the counts of all conversations together."],
+        notes=["precision, recall, f1 and mcc are for yes and use the pooled counts of all conversations."],
     )  # fmt: skip
     everyone = rates(study, of_models(study, found), measures, ["question", "side"])
     rows = []
@@ -164,10 +164,10 @@ BINARY = Analysis(
     "binary-questions",
     "Agreement per yes/no question",
     "On which questions do models agree with the person, and on which do they not?",
-    "Share of right answers among judgements with a yes or no; a missing answer counts as no (canonical) or "
-    "as wrong (strict). Majority: the score for always giving the more frequent true answer to a question. "
-    "Every answer counts the same; intervals are over {units}. Questions are in the observer wording, in "
-    "this project's own words.",
+    "Share of correct answers among judgements with a yes or no. A missing answer counts as no (canonical) "
+    "or as wrong (strict). Majority is the score for always giving the more frequent true answer to a "
+    "question. All answers count equally; intervals are over {units}. Questions are in the observer wording, "
+    "in this project's own words.",
     _binary,
     {
         "binary-answers": Dots("binary_answers", ["agreement"], split="asked_about", mark="majority",
@@ -184,9 +184,9 @@ CHOICES = Analysis(
     "preference-questions",
     "Preference per question",
     "On which questions do models predict the reply that the person prefers?",
-    "Among comparisons with a winner, the share in which the model picks the person's choice; a missing pick "
-    "is wrong. Chance is 50 %, since there are two replies to pick from. "
-    "Every answer counts the same; intervals are over {units}.",
+    "Share of comparisons with a winner in which the model picks the person's choice. A missing pick counts "
+    "as wrong. Chance is 50 %, since there are two replies to pick from. "
+    "All answers count equally; intervals are over {units}.",
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,
                                   unit="picks that match the person's choice, all models, % (line: chance)")},
@@ -195,9 +195,9 @@ BIAS = Analysis(
     "preference-bias",
     "Position and length bias",
     "Do models favour the reply that comes first or is longer?",
-    "Share of the model's picks that are the reply shown first, or the longer one, minus the same share "
-    "of the person's choices in the same answered comparisons. 0 means no bias, regardless of what people "
-    "prefer.",
+    "Share of the model's picks that are the reply shown first (or the longer one), minus the corresponding "
+    "share of the person's choices in the same answered comparisons. 0 means no bias, regardless of what "
+    "people prefer.",
     _bias,
     {"preference-bias": Dots("preference_bias", ["position_bias", "length_bias"], line=0.0,
                              unit="share of picks minus that of the person's choices, points")},

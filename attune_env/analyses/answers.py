@@ -37,7 +37,7 @@ SILENT: Final = -1
 """Code of an answer that is missing or invalid."""
 INVENTED, MISSED, OTHER = "(invented)", "(missed)", "(another name)"
 """Stand-ins for a missing felt tag and a missing predicted one, and for a predicted name outside the 20."""
-SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
+SPENT: Final = ("cost", "calls", "asked_again", "tokens_in", "tokens_out", "seconds")
 COLUMNS: Final = {
     "judgements": ("side", "question", "yes", "said"),
     "choices": ("question", "winner", "pick", "first", "longer"),
@@ -81,7 +81,7 @@ class Answers:
     @property
     def notes(self) -> list[str]:
         """A note on scored results that are not in an analysis of single answers."""
-        text = f"{self.missing} scored results are left out: their file or conversation is not available."
+        text = f"{self.missing} scored results are left out because their file or conversation is missing."
         return [text] if self.missing else []
 
 
@@ -93,7 +93,7 @@ def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
         raise Absent("the result files are not available; give --results FOLDER")
     found: pd.DataFrame = getattr(study.answers, kind)
     if found.empty:
-        none = f"{study.results} holds none of the scored result files; give --results FOLDER"
+        none = f"{study.results} contains none of the scored result files; give --results FOLDER"
         raise Absent(none if study.answers.spent.empty else reason)
     return found
 
@@ -182,8 +182,12 @@ def spent(record: Mapping[str, Any]) -> list[float]:
     usage = mapping(marks_of(record).get("usage"))
     cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
     seconds = _number(record.get("duration_seconds")) if usage else 0.0
-    counts = (_number(usage.get(name)) for name in SPENT[1:4])
-    return [one or np.nan for one in (cost, *counts, seconds)]
+    calls, again, *tokens = (_number(usage.get(name)) for name in SPENT[1:5])
+    return (
+        [one or np.nan for one in (cost, calls)]
+        + [again if usage else np.nan]
+        + [one or np.nan for one in (*tokens, seconds)]
+    )
 
 
 def _number(value: object) -> float:

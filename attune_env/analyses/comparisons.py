@@ -30,7 +30,7 @@ def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
     """The Composite and its inputs, as far as they are defined."""
     if len(study.models) < least:
         raise Absent(
-            f"at least {least} models are needed, and this mode has {counted(len(study.models), 'model')}"
+            f"at least {least} models are needed, but this mode has {counted(len(study.models), 'model')}"
         )
     metrics = study.defined((study.leading, *INPUTS))
     if not metrics:
@@ -146,7 +146,7 @@ def _correlations(study: Study) -> list[Table]:
         keys=2,
     )
     if all(rho.mean is None for rho in table.intervals("rho")):
-        raise Absent("no two metrics vary over at least three models that have both")
+        raise Absent("no two metrics vary across at least three models that have both")
     return [table]
 
 
@@ -159,7 +159,7 @@ def _variance(study: Study) -> list[Table]:
             shares = s.model, s.conversation, s.rest, s.squares_model, s.squares_conversation, s.squares_rest
             rows.append((label_of(metric), *shares, s.variance**0.5, s.models, s.rows, s.dropped))
     if not rows:
-        raise Absent("no metric varies over two conversations that two models share")
+        raise Absent("no metric varies across two conversations that two models share")
     squares = (share(f"{name}, share of squares", f"squares_{name}") for name in SHARES)
     heads: list[Column | str] = ["metric", *map(share, SHARES), *squares, "sd", "models", "n", "left out"]
     return [study.sheet("variance", "Shares of the variance of scores", heads, rows)]
@@ -170,8 +170,8 @@ PAIRS = Analysis(
     "Pairs of models separated",
     "Which models really differ?",
     "A pair is separated if the 95 % interval of its paired difference excludes 0 (uncorrected, as we "
-    "understand the paper's figure). The table also has a sign-flip test, Holm-corrected over the pairs of a "
-    "metric. Even where models do not differ, the interval separates about one pair in twenty.",
+    "understand the paper's figure). The table also shows a sign-flip test, Holm-corrected over the pairs "
+    "for each metric. Even if models do not differ, the interval separates one pair in twenty or more.",
     _pairs,
     {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
                           unit="row minus column, {}; bold: significant")},
@@ -182,7 +182,7 @@ PERSPECTIVE = Analysis(
     "Perspective gap",
     "Do models recognise what the reply did better than what the person wanted?",
     "Gap = accuracy on what the reply did (Binary OM) − accuracy on what was wanted (Binary HP), within each "
-    "conversation. p: two-sided sign-flip test, Holm-corrected over the models.",
+    "conversation. p is from a two-sided sign-flip test, Holm-corrected over the models.",
     _perspective,
     {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
                              unit="points of 100, with 95 % interval")},
@@ -192,8 +192,8 @@ WINS = Analysis(
     "preference-wins",
     "Preference win rates",
     "Which model follows the person's ranking of the replies more often?",
-    "τ compares the model's and the person's ranking of the three replies and is averaged over turns; 0 is a "
-    "ranking unrelated to the person's. A beats B on a conversation where its τ is higher; a tie counts ½.",
+    "τ compares the model's ranking of the three replies with the person's and is averaged over turns; 0 "
+    "means that the rankings are unrelated. A beats B in a conversation if its τ is higher; a tie counts ½.",
     _wins,
     {
         "preference-tau": Dots("preference_tau", ["tau"], line=0.0, unit="Kendall τ"),
@@ -205,9 +205,9 @@ CORRELATIONS = Analysis(
     "metric-correlations",
     "Do metrics rank models alike?",
     "Is one metric enough, or do metrics disagree about which model is better?",
-    "Spearman's ρ of the models' means; in each resample all means are ranked again. Intervals show the "
-    "effect of other conversations, not of other models. Where means are close, resampling adds noise to "
-    "the ranks and pulls ρ towards 0.",
+    "Spearman's ρ between the models' means, which are ranked again in each resample. Intervals show the "
+    "effect of choosing other conversations, not other models. Where means are close, resampling adds noise "
+    "to the ranks and pulls ρ towards 0.",
     _correlations,
     {"metric-correlations": Heat("metric_correlations", "other_metric", "metric", "rho", range_=(-1.0, 1.0),
                                  unit="Spearman's ρ; bold: significant")},
@@ -218,8 +218,8 @@ VARIANCE = Analysis(
     "Where scores vary",
     "Do scores depend more on the model or on the conversation?",
     "Variance components of a two-way layout without replication (method of moments), so shares do not "
-    "depend on how many models or conversations there are; the rest contains the interaction and chance. "
-    "Only conversations that all models were scored on are used. The table also has shares of the sums of "
+    "depend on the number of models or conversations. The rest contains interaction and chance. Only "
+    "conversations on which all models were scored are used. The table also shows shares of the sums of "
     "squares.",
     _variance,
     {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},

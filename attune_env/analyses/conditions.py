@@ -73,7 +73,7 @@ def _cost(study: Study) -> list[Table]:
             "n",
         ),
         rows,
-        notes=["cost: in US dollars; n = conversations whose result file records calls, tokens or cost."],
+        notes=["cost is in US dollars; n = conversations whose result file records calls, tokens or cost."],
     )
     return [table]
 
@@ -87,7 +87,7 @@ def _learning(study: Study) -> list[Table]:
             steps = runs.setdefault(str(training.get("run") or "run"), {})
             steps.setdefault(step, (entry["em_model"], entry["mode"]))
     if not runs:
-        raise Absent("no result says which training run and step it belongs to (`attune.training`)")
+        raise Absent("no result records its training run and step (`attune.training`)")
     leading, *pillars = LEADERBOARD[study.variant]
     means = study.means((leading, *pillars), study.keys)
     rows: list[tuple[Cell, ...]] = []
@@ -118,9 +118,9 @@ def _learning(study: Study) -> list[Table]:
 MODES = Analysis(
     "modes",
     "Modes",
-    "What does it change if a model reasons aloud or knows the profile?",
-    "Each mode minus the base mode, within each conversation that was scored in both. Only default is the "
-    "primary mode.",
+    "What changes if a model reasons aloud or knows the profile?",
+    "Score in each mode minus the score in the base mode, within each conversation scored in both. Only "
+    "default is the primary mode.",
     _modes,
     {"modes": Dots("mode_differences", ["difference"], split="metric", label="model", line=0.0,
                    unit="points of 100, with 95 % interval")},
@@ -129,10 +129,10 @@ MODES = Analysis(
 COST = Analysis(
     "cost",
     "Cost against score",
-    "What does a score cost?",
-    "Means over conversations of the values in result files: recorded cost, calls (without judges) and "
-    "tokens as counted by the server. A model without a recorded cost may be local, or its prices may be "
-    "unknown.",
+    "How many calls and tokens does a score take, and at what price?",
+    "Means over conversations of the recorded cost, the calls (without judges) and the tokens as counted by "
+    "the server, all from the result files. A model without a recorded cost may be local, or its prices may "
+    "be unknown.",
     _cost,
     {"cost": Dots("cost", ["composite_score", "composite_strict", "cost", "tokens_out", "calls"],
                   unit="points of 100; US dollars, tokens and calls per conversation")},

@@ -77,7 +77,7 @@ def turn_means(study: Study, turns: pd.DataFrame, metric: str, part: pd.Series, 
 def _drift(study: Study) -> list[Table]:
     turns = turn_scores(study, list(DRIFTING))
     if not (turns["third"] >= 0).any():
-        raise Absent(f"no scored conversation of {FEWEST} turns or more has scores for its single turns")
+        raise Absent(f"no scored conversation of {FEWEST} turns or more has scores for individual turns")
     rows: list[tuple[Cell, ...]] = []
     by_model = {}
     for metric, label in DRIFTING.items():
@@ -157,10 +157,10 @@ DRIFT = Analysis(
     "turn-drift",
     "Turn drift",
     "Do models get better or worse as a conversation goes on?",
-    f"Turn k of T is in third ⌊3 (k − 1)/T⌋, counted from 0, in conversations of at least {FEWEST} turns. "
-    "Each third is the mean over its turns, then over models, then over conversations; the change is taken "
-    "within each conversation. Turn scores are canonical: a turn without judgements or comparisons counts "
-    "as 1.",
+    f"In conversations of at least {FEWEST} turns, turn k of T is in third ⌊3 (k − 1)/T⌋, counting from 0. "
+    "Each third is averaged over its turns, then over models, then over conversations; the change is "
+    "computed within each conversation. Turn scores are canonical, so a turn without judgements or "
+    "comparisons counts as 1.",
     _drift,
     {
         "turn-drift": Lines("turn_drift", [f"{third}_third" for third in THIRDS],
@@ -177,7 +177,7 @@ DIFFICULTY = Analysis(
     "Difficulty of conversations",
     "Which conversations are hard, for all models together and for each?",
     "Mean of the leading Composite over the models that were scored on a conversation; standard "
-    "deviations with n − 1. The figure shows the hardest.",
+    "deviations use n − 1. The figure shows the hardest conversations.",
     _difficulty,
     {"difficulty": Dots("difficulty", ["mean", "lowest", "highest"], unit="points of 100, over models")},
 )

@@ -90,7 +90,7 @@ def _confusion(study: Study, tags: pd.DataFrame, everyone: pd.DataFrame) -> Tabl
 
 
 def _panas(study: Study) -> list[Table]:
-    reason = "no PANAS item is known before and after and was predicted"
+    reason = "no PANAS item was rated both before and after and also predicted"
     found = answers_of(study, "affect", reason)
     said = found["said"].notna()
     values = {
@@ -184,10 +184,10 @@ FEELINGS = Analysis(
     "feelings",
     "How feelings are read",
     "How far off are predicted feelings, and in which direction?",
-    "Felt and predicted items are paired by the matching of the emotion VA metric, turn by turn; an error "
-    "is predicted minus felt on the unit scales of valence and arousal. Felt items without a partner are "
-    "'missed', predicted items without a partner are 'invented', and predicted names outside the 20 items "
-    "are 'another name'; turns without a valid answer are left out.",
+    "Felt and predicted items are paired turn by turn, as in the emotion VA metric. An error is the "
+    "predicted minus the felt value on the unit scales of valence and arousal. Felt items without a partner "
+    "are 'missed', predicted items without a partner are 'invented', and predicted names outside the 20 "
+    "items are 'another name'. Turns without a valid answer are left out.",
     _feelings,
     {
         "feelings-error": Dots("feelings_by_model", ["valence_error", "arousal_error"], line=0.0,
@@ -202,8 +202,8 @@ PANAS = Analysis(
     "panas-items",
     "PANAS by item",
     "Do models predict how each feeling changes, or is assuming no change as good?",
-    "Items that the person rated before and after and that the model predicted. Change is after minus "
-    "before; gain is the error of assuming no change minus the model's error, above 0 if the model is more "
+    "Only items that the person rated before and after and that the model predicted. Change is after minus "
+    "before. Gain is the error of assuming no change minus the model's error: above 0, the model is more "
     "accurate.",
     _panas,
     {
@@ -218,9 +218,9 @@ FOUR_BRANCHES = Analysis(
     "four-branches",
     "Four-branch error by branch",
     "Do models over- or underrate how well a reply did?",
-    "Predicted minus rated score of each branch (1 to 7), over conversations with both; missing "
+    "Predicted minus rated score for each branch (1 to 7), over conversations that have both. Missing "
     "predictions are left out here (the canonical metric counts them as 4). 'Always the median' and 'always "
-    "4' are the mean absolute errors of such constant answers.",
+    "4' are the mean absolute errors of these constant answers.",
     _branches,
     {
         "four-branches": Dots("four_branches", ["signed_error"], split="branch", line=0.0,

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 PILLARS: Final = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES: Final = (
-    "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
-    "diagnostic = not a metric of the paper."
+    "counts as: total = the canonical Composite; input = part of it; beside = reported alongside; "
+    "diagnostic = not a metric from the paper."
 )
 KEY_COLUMNS: Final = ("model", "kind", "mode")
 """The columns that name a row of a table of models."""
@@ -52,7 +52,7 @@ def leaderboard_table(study: Study) -> Table:
     leading, *pillars = LEADERBOARD[study.variant]
     strict = study.variant == "strict"
     other = "composite_score" if strict else "composite_strict"
-    heads = ("Strict", "Canonical") if strict else ("Composite", "Strict")
+    heads = ("Strict Composite", "Canonical Composite")[:: 1 if strict else -1]
     keys = [*study.keys, *(key for key in study.ranked if key[1] != study.mode)]
     found = study.means((leading, other, *pillars), keys)
     table = study.sheet(
@@ -81,12 +81,12 @@ def notes(study: Study) -> list[str]:
         *([f"only the conversations with {where}."] if where else []),
         f"mean [95 % percentile bootstrap interval], {study.table.resamples:,} resamples by "
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
-        "Composite (canonical) = the benchmark's scoring, which rewards silence: for comparison with "
-        "published scores. Strict = an unanswered question scores 0: the verdict and the profile go by it. "
+        "Canonical Composite = the benchmark's scoring, which rewards silence; for comparison with published "
+        "scores. Strict Composite = an unanswered question scores 0; the verdict and the profile use it. "
         f"The leaderboard is ranked by the {study.variant} score, and its pillars are {study.variant} too.",
         f"baseline = does not read the conversation, or reads only its surface; reader = {READER}; oracle = "
-        "is given the annotations. parsed = replies that could be read, answered = scored items with a valid "
-        "answer, unscored = items without an annotation.",
+        "is given the annotations. parsed = readable replies (after repeats, if unreadable ones were "
+        "asked for again), answered = scored items with a valid answer, unscored = items without one.",
     ]
 
 
@@ -125,7 +125,7 @@ def metric_tables(study: Study) -> list[Table]:
     ]  # fmt: skip
     more = f" and {len(fewer) - 6} more" if len(fewer) > 6 else ""
     tables[-1].notes = [
-        *([f"Defined in fewer conversations than n says: {'; '.join(fewer[:6])}{more}."] if fewer else []),
+        *([f"Defined in fewer conversations than n: {'; '.join(fewer[:6])}{more}."] if fewer else []),
         *([f"Not in these results: {', '.join(absent)}."] if absent else []),
         ROLES,
         *notes(study),
@@ -160,8 +160,8 @@ def coverage_table(study: Study) -> Table:
         keys=5,
         notes=[
             "n = conversations where the metric is defined; results = conversations that the model was "
-            "scored on; unscored = 1 - n/results. Errors, distances and gaps have no second mean: 0 is not "
-            "their lowest score."
+            "scored on; unscored = 1 - n/results. Errors, distances and gaps have no second mean, since 0 is "
+            "not their lowest score."
         ],
         foldable=("kind", "mode", "parsed"),
     )  # fmt: skip
@@ -187,9 +187,9 @@ def samples_table(scores: Mapping[str, Any], mode: str = "") -> list[Table]:
         Column("se over conversations", places=2),
     )  # fmt: skip
     note = (
-        "sd over samples = standard deviation of the samples' means, the effect of asking again; se over "
-        "conversations = standard error, the effect of other conversations. Samples are compared on the "
-        "conversations that all of them have."
+        "sd over samples = standard deviation of the samples' means (the effect of sampling again); se over "
+        "conversations = standard error (the effect of using other conversations). Samples are compared on "
+        "the conversations that they all cover."
     )
     title = f"Samples, {variant} Composite, points of 100"
     return [Table(title, columns, rows, [note], keys=2, name="samples")] if rows else []
@@ -227,10 +227,10 @@ LEADERS = Analysis(
     "leaderboard",
     "Leaderboard",
     "Who scores highest, and on which pillar?",
-    "Means over conversations with 95 % bootstrap intervals from the same resamples for all models; the "
-    "oracle is in the table only. Pillars, with their shares of the Composite: Emotion is what the person "
-    "felt at each turn; Evaluation what the reply did, what was wanted and which reply was preferred; "
-    "Holistic the affect, answers and ratings after the conversation.",
+    "Means over conversations, with 95 % bootstrap intervals from the same resamples for all models. The "
+    "oracle is shown in the table only. The headings give each pillar's share of the Composite. Emotion "
+    "covers what the person felt at each turn; Evaluation covers what the reply did, what was wanted and "
+    "which reply was preferred; Holistic covers affect, answers and ratings after the conversation.",
     _first,
     {
         "leaderboard": Pillars(
@@ -242,9 +242,9 @@ EVERY_METRIC = Analysis(
     "metrics",
     "Every metric",
     "How does each model do on each metric?",
-    "Means over the conversations where a metric is defined. Each metric is marked as an input of the "
+    "Means over the conversations where a metric is defined. Each metric is marked as an input to the "
     "canonical Composite, as reported beside it, or as a diagnostic that is not in the paper. "
-    "Published figures come from other conversations; they are shown only beside results on the benchmark's "
+    "Published figures come from other conversations and are shown only beside results on the benchmark's "
     "data.",
     _every,
     {

@@ -28,10 +28,10 @@ COLUMNS: Final = (
 )
 NOTES: Final = (
     "n = conversations where the metric is defined, defined = their share; unscored as 0 = the mean with the "
-    "others counted as 0 (not for errors, distances and gaps). sd with n - 1, se = sd/√n, q1 and q3 = "
+    "others counted as 0 (not for errors, distances and gaps). sd uses n - 1, se = sd/√n, q1 and q3 = "
     "quartiles.",
-    "parsed = replies that could be read, answered = scored items with a valid answer, unscored = items "
-    "without an annotation.",
+    "parsed = readable replies, answered = scored items with a valid answer, unscored = items without an "
+    "annotation.",
 )
 
 

@@ -166,7 +166,7 @@ def _numbers(record: Conversation | None) -> dict[str, float]:
 
 def _people(study: Study) -> None:
     if study.conversations is None:
-        raise Absent("profiles and topics are in the conversations; name these with --data")
+        raise Absent("profiles and topics are in the conversations; name their path with --data")
 
 
 def _clinical(study: Study) -> list[Table]:
@@ -174,7 +174,7 @@ def _clinical(study: Study) -> list[Table]:
     anyone, *each = diagnosis_groups(study)
     if not anyone.inside.any() or not anyone.outside.any():
         sizes = f"{int(anyone.inside.sum())} with a diagnosis, {int(anyone.outside.sum())} without"
-        raise Absent(f"conversations of both groups are needed; there are {sizes}")
+        raise Absent(f"conversations from both groups are needed; there are {sizes}")
     turns = turn_scores(study, list(TAGGED))
     only = turns["tagged"].eq(1).astype(int) - 1  # 0 in tagged turns, else -1
     columns = _columns(study) | {
@@ -207,7 +207,9 @@ def _clinical(study: Study) -> list[Table]:
         ("diagnosis", "metric", *_heads("this diagnosis", "none")),
         contrast_rows(study, each, {name: columns[name] for name in shown}),
         keys=2,
-        notes=["One person may state several diagnoses. p is Holm-corrected over the diagnoses of a metric."],
+        notes=[
+            "A person may state several diagnoses. For each metric, p is Holm-corrected over the diagnoses."
+        ],
     )
     return [table, by_model, diagnoses]
 
@@ -241,17 +243,17 @@ def _traits(study: Study) -> list[Table]:
 
 
 _OVERLAP: Final = (
-    "p: permutation test of the group labels, Holm-corrected over the groups of a metric. Groups overlap in "
-    "participants and topics, so a difference does not show a cause. Conversations that do not state the "
-    "group are left out."
+    "p is from a permutation test of the group labels, Holm-corrected over the groups for each metric. "
+    "Groups overlap in participants and topics, so a difference does not prove a cause. Conversations that "
+    "do not state the group are left out."
 )
 CLINICAL = Analysis(
     "clinical-affect-gap",
     "Clinical affect gap",
     "Are the feelings of people with a diagnosis predicted less accurately?",
-    "Mean over conversations with people who state any diagnosis minus the mean over those who state none. "
-    f"{_OVERLAP} Turns without a tag (neutral turns) reward an empty answer, so tagged turns are also "
-    "compared on their own; the share of neutral turns is shown too.",
+    "Mean over conversations with people who state any diagnosis, minus the mean over conversations with "
+    f"people who state none. {_OVERLAP} Turns without a tag (neutral turns) reward an empty answer, so "
+    "tagged turns are also compared separately, and the share of neutral turns is shown.",
     _clinical,
     {
         "clinical-affect-gap": Dots("clinical_affect_gap_by_model", ["inside", "outside", "difference"],
@@ -265,7 +267,8 @@ TRAITS = Analysis(
     "traits",
     "Traits",
     "Does accuracy depend on the participant's questionnaire scores?",
-    f"Groups are split at the published screening cut-off if there is one, or else at the median. {_OVERLAP}",
+    "Groups are split at the published screening cut-off if there is one, and otherwise at the median. "
+    f"{_OVERLAP}",
     _traits,
     {"traits": Dots("traits", ["difference"], split="metric", line=0.0, across=3,
                     unit="group minus the others, all models, points")},
@@ -275,7 +278,7 @@ TOPICS = Analysis(
     "topics",
     "Topics",
     "Does accuracy depend on what the conversation is about?",
-    f"Each category against all conversations of other categories. {_OVERLAP}",
+    f"Each category is compared with all conversations in other categories. {_OVERLAP}",
     _topics,
     {"topics": Dots("topics", ["difference"], split="metric", line=0.0, across=3,
                     unit="category minus the others, all models, points")},

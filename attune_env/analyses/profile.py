@@ -40,7 +40,7 @@ def profile_tables(study: Study) -> list[Table]:
     keys = [key for key in judged(study) if key not in (prior, *chosen)]
     parts = [leaf for leaf in LEAVES if f"strict_{leaf}" in study.table.metrics]
     if not keys or not parts:
-        raise Absent("no model has strict scores of single parts")
+        raise Absent("no model has strict scores for individual parts")
     names = [f"strict_{leaf}" for leaf in parts]
     blind = chosen or [key for key in study.keys if role_of(key[0]) == "baseline" and key not in keys]
     rivals = [prior, *(key for key in blind if key != prior)]
@@ -84,14 +84,14 @@ PROFILE = Analysis(
     "profile",
     "Profile",
     "On which parts does each model do better?",
-    "Gain: (score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: "
-    "0 is what `prior` gets, 1 what the annotations get. The bars are its 95 % intervals over {units}; "
-    "the mark is {best_on_part}. The test is of the difference from the mark (sign flips, Holm-corrected; "
-    "the summary counts p < 0.05). An interval can lie clear of the mark and the difference still not be "
-    "significant: p is corrected for testing all parts of all models at once, and the intervals are not; "
-    "and a difference that only a few {units} show cannot have a small p. The table has the difference "
-    "too, on the scale of the gain, with its interval and p. Values beyond the axis are written at its "
-    "edge.",
+    "Gain is (score − prior) / (1 − prior) for each part of the strict Composite, summed over conversations: "
+    "0 is the score of `prior`, and 1 is that of the annotations. The bars show its 95 % intervals over "
+    "{units}; the mark is {best_on_part}. The difference from the mark is tested (sign flips, "
+    "Holm-corrected; the summary counts p < 0.05). Even if an interval excludes the mark, the difference may "
+    "not be significant: p is corrected for testing all parts of all models at once, while the intervals are "
+    "not, and a difference that only a few {units} show cannot have a small p. The table also shows the "
+    "difference, on the scale of the gain, with its interval and p. Values beyond the axis are written at "
+    "its edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
                      limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},

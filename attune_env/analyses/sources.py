@@ -177,7 +177,7 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
         raise _NotHere(f"{source}: {error.problems[0].found}; give --data") from error
     unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(found.by_id)
     if unknown and not required:
-        raise _NotHere(f"{source} no longer holds {show(min(unknown))}; give --data")
+        raise _NotHere(f"{source} no longer contains {show(min(unknown))}; give --data")
     return found
 
 

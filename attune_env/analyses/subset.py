@@ -87,18 +87,18 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
     ]
     unsure = counted(int((~inside & ~outside).sum()), "conversation")
     tables[-1].notes = [
-        "difference = subset - others, in the metric's unit; p: two-sided permutation test of membership in "
-        "the subset, uncorrected, so with many rows some are small by chance."
+        "difference = subset - others, in the metric's unit; p is from a two-sided permutation test of "
+        "membership in the subset, uncorrected, so with many rows some values are small by chance."
     ]
     if not (inside | outside).all():
-        tables[-1].notes.append(f"{unsure} on neither side, since the field is not stated there.")
+        tables[-1].notes.append(f"{unsure} on neither side, because the field is not stated there.")
     sizes = f"{counted(int(inside.sum()), 'conversation')} against {int(outside.sum())}"
     return Analysis(
         "subset",
         "The subset against the others",
         one_line(f"Does any metric differ with {where} ({sizes})?"),
-        "Mean over the conversations of the subset minus mean over the others; each resample of an interval "
-        "draws both groups again.",
+        "Mean over the conversations in the subset minus the mean over the others; each resample redraws "
+        "both groups.",
         lambda _: tables,
         {tables[-1].name: Dots(tables[-1].name, ["difference"], split="metric", label="model", line=0.0,
                                unit="subset minus the others, 95 % interval")},

@@ -108,9 +108,9 @@ def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
             f"{who} scores the same as {other}, in every conversation: does the endpoint serve your model?"
         ]
     said = {
-        ABOVE: f"{who} scores significantly above {other}: by {points}.",
+        ABOVE: f"{who} scores significantly above {other}, by {points}.",
         SAME: f"{who} is indistinguishable from {other}: {' '.join(filter(None, (points, way)))}.",
-        BELOW: f"{who} scores significantly below {other}: by {points}.",
+        BELOW: f"{who} scores significantly below {other}, by {points}.",
     }
     return [said[verdict]] if (verdict := verdict_of(difference, p)) in said else []
 
@@ -125,16 +125,16 @@ def _parts(study: Study) -> list[str]:
     tests = zip(parts, table.intervals("over_best"), table.column("p_holm"), strict=True)
     better = {part for part, over, p in tests if isinstance(p, float) and verdict_of(over, p) == ABOVE}
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
-    does, nobody, is_shown = (
-        ("it does", "it is not shown to do so", "it is not shown")
+    does, nobody = (
+        ("it does", "it shows no significant advantage")
         if len(set(table.column("model"))) == 1
-        else ("at least one model does", "no model is shown to do so", "no model is shown")
+        else ("at least one model does", "no model shows a significant advantage")
     )
     against = f"Against {study.words['baseline']} on each part"
     people = f"with {counted(study.participants, 'participant')}"
     if not yes:
-        rest = f"to do significantly better on any, {people} (see the profile)"
-        return [f"{against}, {is_shown} {rest}."] if no else []
+        rest = f"on any of them, {people} (see the profile)"
+        return [f"{against}, {nobody} {rest}."] if no else []
     return [
         f"{against}, {does} significantly better on {listed(yes, 5)}.",
         *(
@@ -152,7 +152,7 @@ def _unreadable(study: Study) -> list[str]:
         return []
     if len(bad) == 1:
         ((name, share),) = bad.items()
-        of = f"{share:.0%} of the replies of {quoted(short_names([name])[0])}"
+        of = f"{share:.0%} of the replies from {quoted(short_names([name])[0])}"
     else:
-        of = f"Up to {max(bad.values()):.0%} of the replies of {counted(len(bad), 'model')}"
-    return [f"{of} could not be read and count as unanswered."]
+        of = f"Up to {max(bad.values()):.0%} of the replies from {counted(len(bad), 'model')}"
+    return [f"{of} were unreadable and count as unanswered."]

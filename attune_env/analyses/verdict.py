@@ -21,8 +21,8 @@ ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too little dat
 Compared = tuple[Interval, float | None, float | None]
 """(difference, p, p Holm-corrected)"""
 NECESSARY = (
-    f"Beating {quoted('surface')}, which goes by surface cues without understanding anything, is necessary "
-    "but not enough to show that a model reads."
+    f"Beating {quoted('surface')}, which uses surface cues and understands nothing, is necessary but not "
+    "sufficient to show that a model reads."
 )
 
 
@@ -111,8 +111,8 @@ def _limits(study: Study, baseline: Key) -> list[str]:
     ]
     if not study.only_policies and not sample_spread(study.scores):
         notes.append(
-            "Each reply was sampled once: intervals and tests leave out the model's own randomness (measure "
-            "it with `attune run … --samples 3`)."
+            "Each reply was sampled once, so intervals and tests leave out the model's own randomness "
+            "(measure it with `attune run … --samples 3`)."
         )
     if role_of(baseline[0]) == "baseline":
         notes.append(NECESSARY)
@@ -132,10 +132,10 @@ VERDICT = Analysis(
     "verdict",
     "Verdict",
     "Does a model do better than answers given without understanding the conversation?",
-    "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
-    "{baseline}, paired by conversation, with a 95 % interval over {units}. "
-    "Above and below mean p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; with "
-    f"fewer than {MEANINGFUL} {{units}} there is too little data.",
+    "Each model's strict Composite, in which an unanswered question earns 0, minus that of {baseline}, "
+    "paired by conversation, with a 95 % interval over {units}. "
+    "'Above' and 'below' mean p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; "
+    f"with fewer than {MEANINGFUL} {{units}}, there is too little data.",
     verdict_tables,
     against="Does a model do better than {baseline}?",
 )

@@ -169,11 +169,12 @@ def live_tables(found: LiveAudit) -> list[Table]:
         f"Verdict: {verdict}.",
         f"data: {found.data}. Mean [95% percentile bootstrap interval], {RESAMPLES:,} resamples by "
         "participant, paired by conversation.",
-        f"best constant: {found.constant}. On the people it was measured on it earns 0; here it earns "
-        f"{found.share:.0%} of the range from silence to oracle, and at most {SHARE:.0%} is allowed.",
-        f"attack: its upper bound over the best constant must be {GATE} or less. climb: it knows the reader; "
-        f"minus the people's own edits it earns {interval_text(found.climb)}, and the upper bound must be "
-        "below 0. state: written with knowledge of the state. lost turns: turns lost because people left. "
+        f"best constant: {found.constant}. It earns 0 on the people it was measured on; here it earns "
+        f"{found.share:.0%} of the range from silence to oracle (at most {SHARE:.0%} is allowed).",
+        f"attack: its upper bound over the best constant must be {GATE} or less. climb: hill "
+        f"climbing that knows the reader; it earns {interval_text(found.climb)} relative to the people's own "
+        "edits, and the upper bound must be below 0. state: written with knowledge of the state. "
+        "lost turns: turns lost because people left. "
         "told: conversations in which people disclosed what they held back.",
     ]
     return [table]

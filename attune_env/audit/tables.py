@@ -20,8 +20,8 @@ def _verdicts(found: Audit) -> Table:
     audited = next(iter(found.specs)) if len(found.specs) == 1 else f"{len(found.specs)} rewards"
     table = Table(
         f"Audit of {audited}: does anything that reads nothing beat the prior?",
-        ("reward", "verdict", "prior", "best attack", "gain", "highest bound", "best of surface",
-         "gain of it", "oracle"),
+        ("reward", "verdict", "prior", "best attack", "gain", "highest bound", "best surface policy",
+         "its gain", "oracle"),
     )  # fmt: skip
     for verdict in found.verdicts:
         name, bound = verdict.bound
@@ -41,15 +41,16 @@ def _verdicts(found: Audit) -> Table:
     table.notes = [
         f"data: {found.data}, {found.participants} participants. Returns out of 1; mean [95% percentile "
         f"bootstrap interval], {RESAMPLES:,} resamples by participant, paired by conversation.",
-        f"attack: a policy of kind {', '.join(GATED)}; gain: over the prior. A reward passes if every "
-        f"attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1 and nothing "
-        f"beats them; it fails if a gain's upper bound is {GATE} or more and its lower bound is above 0 or "
-        f"its mean {GATE} or more. With fewer than {MIN_PARTICIPANTS} participants there is no verdict.",
-        "surface: what can be seen without understanding (lengths, which reply was recorded, which questions "
-        "are asked). It is reported but not gated: a reward cannot tell it from reading, but a comparison "
-        "with these policies can.",
-        "prior: what the best constant answers earn, that is, what reading nothing earns under this reward. "
-        "Like everything fitted here, it is fitted on other participants than those it is scored on.",
+        f"attack: any policy of kind {', '.join(GATED)}. gain: difference from the prior. A reward passes if "
+        f"every attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1, and "
+        f"nothing beats them. It fails if the upper bound of a gain is {GATE} or more and either its lower "
+        f"bound is above 0 or its mean is {GATE} or more. No verdict is given with fewer than "
+        f"{MIN_PARTICIPANTS} participants.",
+        "surface: uses cues that are visible without understanding (lengths, which reply was recorded, which "
+        "questions are asked). It is reported but not gated: a reward cannot tell the use of such cues from "
+        "reading, but a comparison with these policies can.",
+        "prior: the best constant answers; it shows what can be earned under this reward without reading. "
+        "Like every fitted policy here, it is scored on participants other than those it was fitted on.",
     ]
     return table
 
@@ -69,10 +70,10 @@ def _policies(found: Audit) -> tuple[Table, Table]:
             more = (interval_text(row.over_prior[reward]) for reward in rewards)
             gains.rows.append((row.name, row.kind, *more))
     table.notes = [
-        "strict, canonical: the Composite in either scoring variant, points of 100. read: replies that were "
-        "parsed.",
-        "searched: coordinate ascent from silence, against each reward separately (strict and canonical: for "
-        f"the search against {rewards[0]}).",
+        "strict, canonical: the Composite under each scoring variant, in points of 100. read: the share of "
+        "replies that could be parsed.",
+        "searched: coordinate ascent from silence, run separately against each reward (the strict and "
+        f"canonical columns show the search against {rewards[0]}).",
     ]
     if ceiling := found.ceiling:
         values = (

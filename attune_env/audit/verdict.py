@@ -81,9 +81,9 @@ class Verdict:
         """The outcome.
 
         `passes`: the upper bound of every attack's gain is below `GATE`, the annotations' own answers earn 1,
-        and nothing beats them. `fails`: an attack has a significant gain (its lower bound is above 0, or its
-        mean reaches `GATE`), or the oracle earns less than 1 or is beaten. `undecided`: the intervals are too
-        wide to tell.
+        and nothing beats them. `fails`: an attack's gain is shown (its upper bound reaches `GATE`, and its
+        lower bound is above 0 or its mean reaches `GATE`), or the oracle earns less than 1 or is beaten.
+        `undecided`: the intervals are too wide to tell. `not gated`: fewer than `MIN_PARTICIPANTS` people.
         """
         if self.prior.mean is None:
             return "not scored"

@@ -37,7 +37,7 @@ def selected(conversations: Conversations, where: str | None) -> Conversations:
     from attune_data.selection import select
 
     chosen = select(conversations, where)
-    print(f"{len(chosen)} of {len(conversations)} conversations have {one_line(where)}", file=sys.stderr)
+    print(f"{len(chosen)} of {len(conversations)} conversations match {one_line(where)}", file=sys.stderr)
     return chosen
 
 
@@ -59,7 +59,7 @@ def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
 
 @contextmanager
 def stoppable(
-    told: str = "stopped; what is complete is kept: run the same command again to continue",
+    told: str = "stopped; completed work is kept: run the same command again to continue",
 ) -> Iterator[None]:
     """Exit on Ctrl-C with code 130, saying what is kept."""
     try:
@@ -120,7 +120,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     wording = own if path is None else f"the wording of {book.name}"
     print(f"questions in {wording}", file=sys.stderr)
     if book.missing:
-        print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
+        print(f"missing from {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
     return book
 
 

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Validate, describe, split, simulate and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
-    help="Convert other data sets to this format, without adding anything to what they say.",
+    help="Convert other data sets to this format without adding any information.",
     no_args_is_help=True,
 )
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
 """The names in `attune_data.simulate.LEVELS`, repeated so that --help loads nothing; a test compares them."""
 FOLDER = option("Folder to write to.", NEEDED, "-o")
-DESTINATION = option("Folder to write to, or a file that ends in .jsonl.", NEEDED, "-o")
+DESTINATION = option("Folder to write to, or a file name ending in .jsonl.", NEEDED, "-o")
 Part = Literal["all", "seen", "unseen"]
 
 
 @command(app)
 def validate(path: str = shared.DATA_ARGUMENT) -> None:
-    """Check conversation files and list every problem, one per line, with its place.
+    """Check conversation files and list every problem with its location, one per line.
 
-    The exit code is 1 if anything is wrong; warnings alone leave it at 0.
+    The exit code is 1 if there are problems; if there are only warnings, it is 0.
 
     Example: attune data validate "Test Samples/Sample200"
     """
@@ -58,7 +58,7 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
     others = {one.name for one in Path(path).glob("*.json")} - {"annotation_codebook.json"}
     if others := {name for name in others if file_number(name) is None}:
         names = ", ".join(map(one_line, sorted(others)[:10]))
-        print(f"ignored, since they are not named conversation_N.json: {names}", file=sys.stderr)
+        print(f"ignored (not named conversation_N.json): {names}", file=sys.stderr)
     turns = sum(len(c.turns) for c in loaded)
     print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
     if loaded:
@@ -74,7 +74,7 @@ def stats(
     where: str | None = shared.WHERE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Describe a data set: turns, base rates of every question, tags, goals, missing parts.
+    """Describe a data set: turns, base rates for every question, tags, goals, missing data.
 
     Example: attune data stats sample
 
@@ -98,21 +98,23 @@ def stats(
 def split(
     path: str = shared.DATA_ARGUMENT,
     output: Path = FOLDER,
-    into: str = option("Parts and their shares, which sum to 1.", "train=0.8,test=0.2", metavar="SHARES"),
+    into: str = option(
+        "Names of the splits and their shares, which must sum to 1.", "train=0.8,test=0.2", metavar="SHARES"
+    ),
     seed: int = shared.SEED,
     stratify: Literal["topic", "category", "diagnosis"] | None = option(
-        "Divide each group of participants by these shares."
+        "Apply the shares within each group of participants."
     ),
     where: str | None = shared.WHERE,
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Split conversations by participant, so that nobody is in more than one part.
+    """Split conversations by participant, so that nobody appears in more than one split.
 
-    Writes conversation_N.json into one folder per part and keeps their numbers. The same seed gives the same
-    parts.
+    Writes one folder of conversation_N.json files per split, keeping their numbers. The same seed gives the
+    same splits.
 
-    Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts
+    Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o splits
     """
     from attune_data.destination import check_folder
     from attune_data.selection import parse_shares
@@ -134,7 +136,7 @@ def split(
         given = (f"{len(part) / len(conversations):.1%}", f"{shares[name]:.1%}")
         people = str(len({one.participant for one in part}))
         table.rows.append((name, str(len(part)), *given, people, part.fingerprint, str(output / name)))
-    table.notes = [f"provenance {conversations.provenance}; no participant is in more than one part."]
+    table.notes = [f"provenance {conversations.provenance}; no participant is in more than one split."]
     table.print()
 
 
@@ -146,7 +148,7 @@ def subset(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Copy one of the benchmark's own subsets from a folder of its files, by file number.
+    """Copy one of the benchmark's own subsets, selected by file number, from a folder of its files.
 
     Example: attune data subset Subsample50 "Test Samples/Sample200" -o Subsample50
     """
@@ -165,24 +167,24 @@ def subset(
 def simulate(
     *,
     output: Path = DESTINATION,
-    number: int = option("How many conversations.", 100, "-n", min=1),
+    number: int = option("Number of conversations.", 100, "-n", min=1),
     seed: int = shared.SEED,
     level: str = option(f"How hard participants are to read: {', '.join(LEVELS)}.", "default"),
-    start: int = option("Index of the first conversation: item i of a seed is always the same.", 0, min=0),
-    topics: Part = option("unseen: the three topics that seen does not have.", "all"),
-    templates: Part = option("unseen: the fifth of all phrases that seen does not have.", "all"),
+    start: int = option("Index of the first conversation; a seed and an index determine it.", 0, min=0),
+    topics: Part = option("unseen: only the three topics that seen leaves out.", "all"),
+    templates: Part = option("unseen: only the fifth of all phrases that seen leaves out.", "all"),
     format: Literal["files", "jsonl", "dataset"] | None = option(
-        "files (conversation_N.json), jsonl, or a saved dataset."
+        "Output format: files (conversation_N.json), jsonl, or dataset (a saved dataset)."
     ),
     overwrite: bool = shared.OVERWRITE,
     voiced: shared.Voiced,
     server: shared.Server,
     drawn: shared.Drawn,
 ) -> None:
-    """Generate annotated conversations of simulated participants, to train on instead of the benchmark.
+    """Generate annotated conversations with simulated participants, for training instead of the benchmark.
 
     The same seed gives the same bytes on every machine. docs/simulator.md describes the participants. With
-    --voice a model words the texts, each of which is checked before it is used (docs/voices.md).
+    --voice, a model phrases the texts, and each text is checked before it is used (docs/voices.md).
 
     Example: attune data simulate -n 1000 --seed 7 -o simulated
 
@@ -194,7 +196,7 @@ def simulate(
     from attune_data.simulate.voice import grammar
 
     if number > sys.maxsize:
-        raise SettingsError("--number is more than any disk can hold: give a smaller one")
+        raise SettingsError("--number is too large for any disk: choose a smaller one")
     write = _writer(output, format, overwrite=overwrite)
     voice = servers.chosen_voice(voiced, server, drawn)
     world = Simulation(
@@ -224,7 +226,7 @@ def esconv(
 ) -> None:
     """Import ESConv: emotional support chats between a seeker and a supporter.
 
-    Reports what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+    Reports what is annotated, what was left out, and why. docs/importing-sources.md lists the fields.
 
     Example: attune data import esconv ESConv.json -o esconv
     """
@@ -236,18 +238,19 @@ def esconv(
 @command(imports)
 def prism(
     path: Path = argument(
-        "Folder of conversations.jsonl and survey.jsonl, or the first of these files.", "PATH"
+        "Folder with conversations.jsonl and survey.jsonl, or the path of conversations.jsonl.", "PATH"
     ),
     output: Path = DESTINATION,
     pairs: Literal["all", "alternates"] = option(
-        "alternates: leave out comparisons with the reply in the thread, which reveals the winner.", "all"
+        "alternates: leave out comparisons with the reply in the thread: the thread reveals their winner.",
+        "all",
     ),
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Import PRISM: conversations with several models at once, every reply scored.
+    """Import PRISM: conversations with several models at once, in which every reply is scored.
 
-    Reports what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+    Reports what is annotated, what was left out, and why. docs/importing-sources.md lists the fields.
 
     Example: attune data import prism prism-alignment -o prism --pairs alternates
     """
@@ -272,7 +275,7 @@ def _writer(
 
     as_jsonl = format == "jsonl" or (format is None and output.suffix == ".jsonl")
     if output.suffix in (".json", ".jsonl") and not as_jsonl:
-        raise SettingsError(f"{output} is the name of a file: give a folder, or a name that ends in .jsonl")
+        raise SettingsError(f"{output} is the name of a file: give a folder, or a name ending in .jsonl")
     if is_benchmark(output):
         raise SettingsError(
             f"{output}: everything below a folder 'Test Samples' counts as benchmark data; choose another -o"
@@ -301,4 +304,4 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
         print(f"note: {note}")
     noun = "conversation" if number == 1 else "conversations"
     print(f"wrote {number} {noun} to {output}: {imported.dataset}, provenance imported")
-    print(f"licence {imported.licence}: credit the source in what you make from them")
+    print(f"licence {imported.licence}: credit the source in anything you make from these conversations")

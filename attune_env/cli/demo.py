@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attune_env.cli.common import left_out, output_folder, progress_bar, stoppable
+from attune_env.cli.common import command_line, left_out, output_folder, progress_bar, stoppable
 from attune_env.cli.options import option
 
 
@@ -42,6 +42,7 @@ def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o"
     made = write_report(page, parts, Wanted(("svg",)), progress=progress_bar)
     for part in parts:
         leaderboard_table(part.study).print()
-    print(f"{len(results)} result files and scores.json are in {output}; the report: {made.summary}")
+    print(f"wrote {len(results)} result files, scores.json and a report to {output}: {made.summary}")
     print(f"open {page / 'report.html'}")
-    print(f'next: attune report "{scores}" -o report')
+    command = command_line("run", "custom", "MODEL", "sample", base_url="URL", output=output)
+    print(f"next, run your own model: {command}")

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 def live(
     *,
-    seed: int = option("Seed of the simulated people.", 0),
-    index: int = option("Which of their conversations to have, counted from 0.", 0, min=0),
+    seed: int = option("Seed for the simulated people.", 0),
+    index: int = option("Index of the conversation to have, counting from 0.", 0, min=0),
     level: str = option(f"How hard people are to read: {', '.join(LEVELS)}.", "default"),
-    reader: str = option("What reads your replies: fitted, held_out or lexicon.", "fitted"),
+    reader: str = option("Reader for your replies: fitted, held_out or lexicon.", "fitted"),
     voiced: shared.Voiced,
     server: shared.Server,
     drawn: shared.Drawn,
 ) -> None:
-    """Talk with a simulated person, who answers what you say; each line of input is one reply.
+    """Talk with a simulated person who responds to what you say; each line of input is one reply.
 
-    An empty line counts as a reply that says nothing. At the end, you see turn by turn what the person felt
-    and wanted, how each reply was read, and what it earned. With --voice a model words what the person says;
-    what they feel and do stays the same.
+    An empty line counts as an empty reply. At the end, you see turn by turn what the person felt and wanted,
+    how your reply was read, and what it earned. With --voice, a model phrases the person's messages; what the
+    person feels and does stays the same.
 
     Example: attune live --seed 7
 
@@ -62,7 +62,7 @@ def _talk(standing: Standing) -> None:
     asks = sys.stdin.isatty()
     if asks:
         print(
-            f"Reply to what the person says, {held.length} times at most; Ctrl-D ends the conversation.",
+            f"Reply to what the person says, up to {held.length} times; Ctrl-D ends the conversation.",
             file=sys.stderr,
         )
     try:
@@ -82,6 +82,6 @@ def _talk(standing: Standing) -> None:
         print(transcript(held) if held.turns else "nothing was said")
     if not held.done:
         print(
-            f"the input ended before the conversation, which takes up to {held.length} replies",
+            f"the input ended before the conversation, which lasts up to {held.length} replies",
             file=sys.stderr,
         )

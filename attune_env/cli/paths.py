@@ -21,11 +21,9 @@ PLACES: Final = {
 
 
 def paths(
-    name: str | None = argument(
-        f"One of: {', '.join(PLACES)}. Without a name, all are listed.", "[NAME]", None
-    ),
+    name: str | None = argument(f"One of: {', '.join(PLACES)}. If omitted, all are listed.", "[NAME]", None),
 ) -> None:
-    """Print the folder of files that another program reads.
+    """Print the path of the folder that another program reads.
 
     Example: attune paths
 
@@ -37,7 +35,7 @@ def paths(
     if name is None:
         from attune_env.report.table import Table
 
-        table = Table("files for other programs", ("name", "holds", "folder"))
+        table = Table("files for other programs", ("name", "contents", "folder"))
         table.rows += [(one, holds, str(folder)) for one, (folder, holds, *_) in PLACES.items()]
         table.print()
         return

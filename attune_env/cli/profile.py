@@ -23,28 +23,28 @@ app = typer.Typer(
 def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
-    model: str = argument("The model's name on the server. For builtin: prior, random, empty.", "MODEL"),
+    model: str = argument("The model's name on the server. For builtin: prior, random or empty.", "MODEL"),
     path: str = shared.DATA_ARGUMENT,
     selection: shared.Selection,
     server: shared.Server,
     drawn: shared.Drawn,
     experimental: bool = option(
-        "Required: confirm that you have read the warning and that it allows your use.", False
+        "Required: confirms that you have read the warning and that it allows your use.", False
     ),
     output: Path = option("Folder for the guesses.", Path("profiles"), "-o"),
     options: Path | None = option(
-        'JSON with the options that the data\'s questionnaire offered: {"gender": ["Female", …]}.',
+        'JSON file with the answer options of the data\'s questionnaire: {"gender": ["Female", …]}.',
         metavar="FILE",
     ),
-    overwrite: bool = option("Make existing guesses again.", False),
+    overwrite: bool = option("Redo existing guesses.", False),
     seed: int | None = option(
-        "Seed of builtin random (default 0). If given, each call to a server also sends a seed."
+        "Seed for builtin random (default 0). If given, each call to a server also sends a seed."
     ),
 ) -> None:
     """Let a model (or a baseline) guess each participant's profile from the conversation.
 
-    Prints what such guesses may and may not be used for, and does nothing without --experimental. Makes one
-    call per conversation, with only its messages. Not part of `attune run`, scores or rewards.
+    Prints what such guesses may and may not be used for, and does nothing else without --experimental. Makes
+    one call per conversation, sending only its messages. Not part of `attune run`, scores or rewards.
 
     Example: attune profile run builtin prior sample --experimental
 
@@ -92,11 +92,11 @@ def run(
 def score(
     results: Path = option("Folder of guesses.", NEEDED, "-r"),
     data: str = shared.DATA,
-    output: Path | None = option("File for the scores; by default none is written.", None, "-o"),
+    output: Path | None = option("File for the scores; by default, none is written.", None, "-o"),
     where: str | None = shared.WHERE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Score guesses against the participants' own statements, beside constant guesses that read nothing.
+    """Score guesses against the participants' own statements, next to constant guesses that read nothing.
 
     Example: attune profile score --results profiles --data sample
     """

@@ -25,40 +25,40 @@ Values = list[str] | None
 
 def report(
     files: list[Path] | None = argument(
-        "Scores files made by `attune score`; several become one report.", "SCORES", None
+        "Scores files written by `attune score`; several are combined into one report.", "SCORES", None
     ),
     scores: list[Path] | None = option("The same, as an option.", None, "-s"),
-    compare: list[Path] | None = option("More scores files, shown beside the first."),
+    compare: list[Path] | None = option("More scores files, shown next to the first."),
     output: Path | None = option("Folder for report.html, report.md, figures and tables.", None, "-o"),
     data: str | None = option(
-        "The annotated conversations; by default those that the scores were made from.", metavar="PATH"
+        "The annotated conversations; by default, those that the scores were computed from.", metavar="PATH"
     ),
     results: Path | None = option(
-        "Folder of result files; by default the one that the scores were made from."
+        "Folder of result files; by default, the one that the scores were computed from."
     ),
-    mode: str | None = option("The mode to analyse; by default the benchmark's primary one."),
-    side_by_side: bool = option("Show scores that cannot share a table in separate tables.", False),
+    mode: str | None = option("The mode to analyse; by default, the benchmark's primary mode."),
+    side_by_side: bool = option("Use separate tables for scores that cannot share one.", False),
     scoring: shared.Scoring | None = option(
-        "The scoring variant that ranks models; by default the one the file was made with."
+        "The scoring variant that ranks models; by default, the one that the file was made with."
     ),
     baseline: str = option(
-        "Compare each model with this one, named as in the tables; by default with the best baseline.",
+        "Compare each model with this one, named as in the tables, instead of the best baseline.",
         "",
         metavar="MODEL",
     ),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
     where: str | None = shared.WHERE,
-    formats: list[shared.Format] | None = option("Formats of figures; by default all."),
+    formats: list[shared.Format] | None = option("Figure formats; by default, all."),
     only: list[str] | None = option(
         "With -o: only this analysis, named as in the page's commands; may be repeated.", metavar="NAME"
     ),
     conversations: bool = option(
-        "With -o: one page per conversation.", True, "--conversations/--no-conversations"
+        "With -o: write one page per conversation.", True, "--conversations/--no-conversations"
     ),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Show scores as tables; with -o, write the whole report: a page, figures, tables, conversations.
+    """Show scores as tables; with -o, write a full report with a page, figures, tables and conversations.
 
     Example: attune report scores.json
 
@@ -103,6 +103,7 @@ def report(
                     table.title = f"{part.label}: {table.title}"
                 table.print()
         return
+    print("making the report: figures and pages take a while", file=sys.stderr)
     made = write_report(output, parts, wanted, overwrite=overwrite, progress=progress_bar)
     for line in made.said:
         print(one_line(line))
@@ -120,7 +121,7 @@ def formats_of(formats: list[shared.Format] | None) -> tuple[str, ...]:
 def say_chosen(scores: Mapping[str, Any], scored: int, where: str) -> None:
     """Report how many of the scored conversations are left."""
     left = scores["metadata"]["n_conversations"]
-    print(f"{left} of {scored} scored conversations have {one_line(where)}", file=sys.stderr)
+    print(f"{left} of {scored} scored conversations match {one_line(where)}", file=sys.stderr)
 
 
 def command_of(asked: Sources, command: str = "report", **more: object) -> str:
@@ -166,22 +167,22 @@ def subset(
     *,
     scores: list[Path] = option("A scores file made by `attune score`.", NEEDED, "-s"),
     data: str | None = option(
-        "The annotated conversations; by default those named in the scores file.", None, "-d", metavar="PATH"
+        "The annotated conversations; by default, those named in the scores file.", None, "-d", metavar="PATH"
     ),
     filters: Filters,
     where: str | None = option(
-        'Conditions on any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"
+        'Conditions on any field, including numbers: "who_5<13,turns>=4".', metavar="CONDITIONS"
     ),
-    compare: bool = option("Compare them with the others, with intervals on the differences.", False),
-    output: Path | None = option("Folder for a page and tables; without it nothing is written.", None, "-o"),
-    mode: str | None = option("The mode; by default the primary one."),
+    compare: bool = option("Compare the subset with all others, with intervals for the differences.", False),
+    output: Path | None = option("Folder for a page and tables; without it, nothing is written.", None, "-o"),
+    mode: str | None = option("The mode; by default, the primary one."),
     scoring: shared.Scoring | None = option("The scoring variant that ranks models."),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
-    formats: list[shared.Format] | None = option("With -o: formats of figures."),
+    formats: list[shared.Format] | None = option("With -o: figure formats."),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Show the scores of the conversations that meet every filter given, alone or compared with the others.
+    """Show the scores for conversations that match all filters, alone or compared with the others.
 
     Example: attune subset -s scores.json -d "Test Samples/Sample200" --diagnosis ADHD --compare
 
@@ -219,11 +220,11 @@ def subset(
 def stats(
     path: Path | None = argument("A scores file made by `attune score`.", "SCORES", None),
     scores: Path | None = option("The same, as an option.", None, "-s"),
-    output: Path | None = option("CSV file to write, one row per model and metric.", None, "-o"),
-    every: bool = option("Every metric of the file, not only those of a report.", False, "--all"),
+    output: Path | None = option("CSV file to write, with one row per model and metric.", None, "-o"),
+    every: bool = option("Show every metric in the file, not only those in a report.", False, "--all"),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Summarise each model's scores per metric: n, mean (also with unscored as 0), deviation, quartiles.
+    """Summarise each model's scores by metric: n, mean (also with unscored as 0), deviation, quartiles.
 
     Example: attune stats scores.json
 

@@ -29,7 +29,9 @@ def list_() -> None:
 
 
 @command(app)
-def explain(name: str = argument("A preset, a part, or a .json or .py file with a reward.", "NAME")) -> None:
+def explain(
+    name: str = argument("A preset, a part, or a .json or .py file that defines a reward.", "NAME"),
+) -> None:
     """Explain a reward (its tree, weights and baselines) or one part (what it scores and how).
 
     Example: attune rewards explain skill
@@ -47,22 +49,24 @@ def explain(name: str = argument("A preset, a part, or a .json or .py file with 
 @command(app)
 def audit(
     data: str | None = option(
-        "Conversations; by default 500 simulated ones.", None, "-d", metavar="PATH", panel=CHOSEN
+        "Conversations; by default, 500 simulated ones.", None, "-d", metavar="PATH", panel=CHOSEN
     ),
     spec: list[str] | None = option(
-        "A reward; may be repeated. By default all presets.", metavar="PRESET|FILE"
+        "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE"
     ),
-    live: bool = option("Audit live episodes instead, in which the person answers.", False, "--live"),
-    output: Path | None = option("Write the tables to this Markdown file too.", None, "-o"),
+    live: bool = option(
+        "Audit live episodes instead, in which a simulated person responds.", False, "--live"
+    ),
+    output: Path | None = option("Also write the tables to this Markdown file.", None, "-o"),
     where: str | None = shared.WHERE,
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Audit rewards with attacks and a search; exit code 1 if a reward fails.
+    """Audit rewards with attacks and a search for exploits; the exit code is 1 if a reward fails.
 
-    Plays the content-free and the shallow policies, degenerate replies of the kind seen in training, and an
-    adversary that searches for the best constant answers. A .py file is executed: read it first. An audit
-    takes five minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
+    Plays the content-free and shallow policies, degenerate replies of the kind seen in training, and an
+    adversary that searches for the best constant answers. A .py file is executed, so read it first. An audit
+    takes at least five minutes of CPU time, mostly to play the policies, which is done once for all rewards.
 
     Example: attune rewards audit --spec skill
 

@@ -50,7 +50,7 @@ def run(
         panel=ASKED,
     ),
     seed: int | None = option(
-        "Seed of all random draws (default 0). If given, each call also sends a seed derived from it.",
+        "Seed for all random draws (default 0). If given, each call also sends a seed derived from it.",
         panel=ASKED,
     ),
     samples: int | None = option(
@@ -59,21 +59,23 @@ def run(
         min=1,
         max=1000,
     ),
-    retry_skipped: bool = option("Only conversations that failed in an earlier run.", False, panel=SERVER),
+    retry_skipped: bool = option(
+        "Run only conversations that failed in an earlier run.", False, panel=SERVER
+    ),
     fit: str | None = option(
-        "Fit the policies mode, prior, asked and surface on this data instead of out of fold.",
+        "Fit the mode, prior, asked and surface policies on this data instead of out of fold.",
         panel="Built-in policies",
     ),
     training_run: str | None = _training(
-        "With --training-step: the training run that the model is a checkpoint of.", metavar="NAME"
+        "With --training-step: the training run that produced the checkpoint.", metavar="NAME"
     ),
     training_step: int | None = _training(
         "The training step of the checkpoint, for learning curves.", metavar="N", min=0
     ),
 ) -> None:
-    """Ask a model (or a built-in policy) about conversations, and write a result file for each.
+    """Ask a model (or a built-in policy) about conversations and write a result file for each.
 
-    Run the same command again after an interruption: answered requests are not sent again.
+    To continue after an interruption, run the same command again: answered requests are not sent again.
 
     Example: attune run openrouter anthropic/claude-sonnet-4 sample --number 2
 
@@ -96,7 +98,7 @@ def run(
         if model not in (*POLICIES, EVERY):
             raise UnknownNameError("built-in policy", model, (*POLICIES, EVERY))
     elif fit:
-        raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
+        raise SettingsError("--fit applies only to built-in policies, not to models behind a server")
     if training_run is not None and training_step is None:
         raise SettingsError(
             "--training-run needs --training-step: results belong to a training step of the run"
@@ -144,7 +146,7 @@ def run(
     if retry_skipped:
         conversations = servers.only_skipped(conversations, output, evaluated, wanted)
         if not len(conversations):
-            print(f"no conversation was skipped in {output}")
+            print(f"no conversations were skipped in {output}")
             return
     if server.dry_run:
         from attune_env.running.costs import estimate
@@ -195,18 +197,18 @@ def rejudge(
     selection: shared.Selection,
     server: shared.Server,
     output: Path | None = option(
-        "Folder for the files with the judgements; by default the files are changed in place.", None, "-o"
+        "Folder for the judged result files; by default, the files are changed in place.", None, "-o"
     ),
     judge_model: list[str] | None = shared.JUDGE_MODEL,
     codebook: Path | None = shared.CODEBOOK,
     prompts: str = shared.PROMPTS,
     overwrite: bool = option("Ask these judges again.", False),
 ) -> None:
-    """Let judges rate the drafts in result files; the evaluated model is not asked again.
+    """Have judges rate the drafts in result files; the evaluated model is not asked again.
 
-    Judgements already in the files are replaced. Several judges (--judge-model) are averaged.
+    Judgements already in the files are replaced. Ratings by several judges (--judge-model) are averaged.
 
-    Run the same command again after an interruption: answered requests are not sent again.
+    To continue after an interruption, run the same command again: answered requests are not sent again.
 
     Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --data sample
     """

@@ -24,10 +24,12 @@ _chosen = partial(option, panel=CHOSEN)
 class Sessions:
     """The limits of sessions, named as in `attune_episodes.openenv_env.Limits`."""
 
-    sessions: int = _limit("Most sessions open at a time.", 64, "--max-sessions", min=1)
-    message_bytes: int = _limit("Largest message, in bytes.", 16 * 1024 * 1024, "--max-message-bytes", min=1)
-    idle_seconds: float = _limit("Seconds of silence after which a session ends.", 3_600.0)
-    session_seconds: float = _limit("Longest session, in seconds.", 604_800.0)
+    sessions: int = _limit("Maximum number of open sessions.", 64, "--max-sessions", min=1)
+    message_bytes: int = _limit(
+        "Maximum message size in bytes.", 16 * 1024 * 1024, "--max-message-bytes", min=1
+    )
+    idle_seconds: float = _limit("Seconds of inactivity after which a session ends.", 3_600.0)
+    session_seconds: float = _limit("Maximum session length in seconds.", 604_800.0)
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,13 @@ class Source:
     """The conversations, named as in `attune_episodes.data_arguments.DataArguments`."""
 
     where: str | None = shared.WHERE
-    split: str | None = _chosen("Split of a data set that has several.")
+    split: str | None = _chosen("The split to use, if the data set has several.")
     number: int | None = shared.NUMBER
     provenance: Literal["simulated", "imported", "own", "benchmark"] | None = _chosen(
-        "Provenance of records that state none."
+        "Provenance of records that do not state one."
     )
     level: str = _chosen(f"Level of simulated participants: {', '.join(LEVELS)}.", "default")
-    world_seed: int = _chosen("Seed of simulated participants.", 0)
+    world_seed: int = _chosen("Seed for simulated participants.", 0)
 
 
 @command(app)
@@ -51,29 +53,29 @@ def openenv(
     limits: Sessions,
     data: str = _chosen("A path, a dataset name, sample, or simulated.", "sample", "-d", metavar="PATH"),
     host: str = option("Address to serve on.", "127.0.0.1"),
-    port: int = option("Port; 0 takes a free one.", 8000, min=0, max=65_535),
-    workers: int = option("Processes that serve; --max-sessions applies to each.", 1, min=1),
+    port: int = option("Port; 0 picks a free one.", 8000, min=0, max=65_535),
+    workers: int = option("Number of server processes; --max-sessions applies to each.", 1, min=1),
     allowed_host: list[str] | None = option(
         "Another host name that clients may use, such as a proxy's; may be repeated.", metavar="NAME"
     ),
     training: bool = option("Serve for training: benchmark records are refused.", False),
     reward: str = option(
-        "A preset, or a .json or .py file with a reward.", "composite", metavar="PRESET|FILE"
+        "A preset, or a .json or .py file that defines a reward.", "composite", metavar="PRESET|FILE"
     ),
     mode: str = option("default, verbose, omniscient or verbose_omniscient.", "default", panel=ASKED),
-    seed: int = option("Seed of labels and sides, and of --order shuffled.", 0, min=0, panel=ASKED),
+    seed: int = option("Seed for labels, sides and --order shuffled.", 0, min=0, panel=ASKED),
     order: Literal["sequential", "shuffled"] = _chosen(
-        "Order of conversations when no client names one.", "sequential"
+        "Order of conversations, unless a client asks for a specific one.", "sequential"
     ),
-    live: bool = option("Serve live conversations: simulated people answer the replies.", False),
+    live: bool = option("Serve live conversations, in which simulated people respond to replies.", False),
     reader: str = option(
-        "What reads the replies of live conversations: fitted, held_out or lexicon.", "fitted"
+        "Reader for the replies in live conversations: fitted, held_out or lexicon.", "fitted"
     ),
     chosen: Source,
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
 
-    Prints the URL once the server is ready. There is no login. Needs the extra: attune-env[openenv].
+    Prints the URL once the server is ready. There is no login. Requires the extra attune-env[openenv].
 
     Example: attune serve openenv --data sample --port 8000
 
@@ -97,7 +99,7 @@ def openenv(
         asked: dict[str, Any] = {}
         if live:
             if data not in ("sample", "simulated") or reward != "composite":
-                raise SettingsError("--live takes no --data and no --reward: people are simulated")
+                raise SettingsError("--live excludes --data and --reward: its people are simulated")
             served = LiveSource(reader=reader, **selection)
             source, paid = served.order, LIVE
         else:

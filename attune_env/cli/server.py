@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from attune_episodes.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
-PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server: give --base-url), or builtin."
+PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server; needs --base-url), or builtin."
 DEAREST: Final = 1_000_000
 """Largest price in dollars per million tokens, so that the cost of a call is bounded."""
 BESIDE: Final = 128
@@ -85,9 +85,9 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
     unknown = [judge.name for judge in judges if judge.price is None and not endpoint.tells_cost]
     if server.max_cost is not None and model.price is not None and unknown:
         raise SettingsError(
-            f"--max-cost cannot be enforced: --price-in and --price-out are those of {show(model.name)}, and "
-            f"the cost of the judge {show(unknown[0])} is not known; run without the judge, then "
-            "`attune rejudge` with its own prices and --max-cost"
+            f"--max-cost cannot be enforced: --price-in and --price-out apply to {show(model.name)}, and the "
+            f"cost of the judge {show(unknown[0])} is unknown; run without the judge, then use "
+            "`attune rejudge` with the judge's prices and --max-cost"
         )
     return judges
 
@@ -95,7 +95,7 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
 def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice | None:
     """The model that words the texts; None for the grammar, with which other options raise SettingsError."""
     if voiced.voice is None:
-        refuse("the grammar's words: name a model with --voice", voiced, server, drawn)
+        refuse("the built-in grammar; name a model with --voice", voiced, server, drawn)
         return None
     from attune_env.running.voice import CACHE, EndpointVoice, provider_and_model
 
@@ -138,7 +138,7 @@ def voicing(voice: EndpointVoice | None) -> Iterator[None]:
         f"{counts['fallen_back']} in the grammar's words; {tally.control.sent} requests, {amounts(tally)}"
     )
     if code:
-        kept = f"every text is kept in {voice.folder}" if tally.calls_done else "nothing was answered"
+        kept = f"every text is kept in {voice.folder}" if tally.calls_done else "no request was answered"
         print(f"{reason}\n{kept}. Continue with: {voice.options.command}", file=sys.stderr)
         raise typer.Exit(code)
 
@@ -160,7 +160,7 @@ def price_of(server: Server) -> Price | None:
     if server.price_in is None and server.price_out is None:
         return None
     if server.price_in is None or server.price_out is None:
-        raise SettingsError("--price-in and --price-out are needed together")
+        raise SettingsError("--price-in and --price-out must be given together")
     price = Price(server.price_in, server.price_out)
     for name, value in (("--price-in", price.tokens_in), ("--price-out", price.tokens_out)):
         if not 0 <= value <= DEAREST:
@@ -223,18 +223,21 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
     Exits with an error code if the run is incomplete; after a complete one, prints `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
+    from attune_env.report.names import counted
     from attune_env.running.loop import Interrupted, Unwritten
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
     print(done)
     if tally.control.sent:
-        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
+        repeats = counted(tally.asked_again, "repeat")
+        again = f" and {repeats} of unusable answers" if tally.asked_again else ""
+        print(f"{tally.new} calls{again}, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
     if failed:
         reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
-    go_on = f"{kept if tally.calls_done else 'nothing was answered'}. Continue with: {command}"
+    go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"
     if isinstance(stopped, Interrupted):
         print(f"stopped; {go_on}", file=sys.stderr)
         raise typer.Exit(stopped.code)
@@ -273,18 +276,18 @@ def show_estimate(
     headings = (
         "mode", "conversations", "calls", "judge calls", "tokens in", "tokens out", "judge tokens in", "cost",
     )  # fmt: skip
-    table = Table("what this run would take (nothing was sent)", headings)
+    table = Table("estimate (nothing was sent)", headings)
     for one in estimates:
         parts = [p.of(usage) for p, usage in ((price, one.usage), (judge_price, one.judge_usage)) if p]
         tokens = (one.usage.tokens_in, one.usage.tokens_out, one.judge_usage.tokens_in)
         cost = f"${sum(parts):.2f}" if parts else None
         table.rows.append((one.mode, one.conversations, one.calls, one.judge_calls, *tokens, cost))
     table.notes = [
-        "calls are exact except for retries and re-asks; what is already complete is not subtracted",
-        "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",
+        "calls are exact except for retries and re-asks; completed work is not subtracted",
+        "tokens are estimated at 4 bytes each; reasoning models and verbose modes write more",
     ]
     if price is not None and judge_price is None and judges:
         table.notes.append("the cost does not include judges")
     if price is None and judge_price is None:
-        table.notes.append("for a cost, give --price-in and --price-out in dollars per million tokens")
+        table.notes.append("for the cost, give --price-in and --price-out in dollars per million tokens")
     table.print()

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_episodes.settings import Settings
 
-SKIP_INVALID = option("Leave out files that cannot be read, and say which.", False, panel=CHOSEN)
-OVERWRITE = option("Replace what an earlier run wrote there.", False)
-SEED = option("Seed of all random draws.", 0)
+SKIP_INVALID = option("Leave out files that cannot be read, and list them.", False, panel=CHOSEN)
+OVERWRITE = option("Replace what an earlier run wrote.", False)
+SEED = option("Seed for all random draws.", 0)
 DATA_ARGUMENT = argument(
     "Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, or sample.",
     "PATH",
@@ -25,13 +25,13 @@ DATA_ARGUMENT = argument(
 DATA = option('The annotated conversations, or "sample".', NEEDED, "-d", metavar="PATH", panel=CHOSEN)
 RESULTS = option("Folder of result files.", NEEDED, "-r", metavar="FOLDER")
 WHERE = option(
-    'Only conversations that meet all conditions: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
+    'Use only conversations that meet all conditions: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
     metavar="CONDITIONS",
     panel=CHOSEN,
 )
-NUMBER = option("Only the first N conversations (of those selected).", None, "-n", min=1, panel=CHOSEN)
+NUMBER = option("Use only the first N of the selected conversations.", None, "-n", min=1, panel=CHOSEN)
 CODEBOOK = option(
-    "Official annotation_codebook.json; by default the one beside the data, or else our wording.",
+    "Official annotation_codebook.json; by default, the one next to the data, or else our wording.",
     metavar="FILE",
     panel=ASKED,
 )
@@ -39,10 +39,10 @@ PROMPTS = option("full, compact, or a folder of templates.", "full", panel=ASKED
 JUDGE_MODEL = option("Another model that rates each draft; may be repeated.", metavar="MODEL", panel=JUDGES)
 Scoring = Literal["canonical", "strict"]
 RESAMPLE = option(
-    "Unit of the bootstrap; auto: participants if any of them has several conversations.", "auto"
+    "Unit of the bootstrap; auto: participants, if any of them has several conversations.", "auto"
 )
 Resampled = Literal["auto", "conversation", "participant"]
-BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
+BOOTSTRAP_SEED = option("Seed for the bootstrap.", 0)
 Format = StrEnum("Format", ["svg", "png", "pdf"])
 """Formats of figures; Typer accepts no list of a Literal."""
 
@@ -98,21 +98,24 @@ class Server:
     """The options of models behind a server; None if not given. It may contain a key."""
 
     base_url: str | None = _server(
-        "Address of the server: http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).", metavar="URL"
+        "Address of the server, such as http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).",
+        metavar="URL",
     )
     api_key: str | None = _server(
         "The key. Other users of this machine can see it while the command runs; prefer --api-key-var.",
         metavar="KEY",
     )
-    api_key_var: str | None = _server("The environment variable that holds the key.", metavar="NAME")
+    api_key_var: str | None = _server(
+        "Name of the environment variable that contains the key.", metavar="NAME"
+    )
     concurrency: int | None = _server(
-        "Requests in flight; fewer for a while after status 429. (default 16)", min=1, max=1024
+        "Maximum requests in flight; temporarily lowered after status 429. (default 16)", min=1, max=1024
     )
     call_timeout: float | None = _server(
         "Time limit for one request. (default 300)", min=0.1, metavar="SECONDS"
     )
     structured: Literal["auto", "on", "off"] | None = _server(
-        "auto: JSON schemas if the server accepts them."
+        "auto: use JSON schemas if the server accepts them."
     )
     retries: int | None = _server("Retries after a transient failure. (default 6)", min=0, max=100)
     reasks: int | None = _server(
@@ -121,18 +124,20 @@ class Server:
     max_calls: int | None = _server("Stop after this many requests, retries included.", min=1)
     max_cost: float | None = _server("Stop when this much has been spent.", min=0.0, metavar="DOLLARS")
     price_in: float | None = _server(
-        "Price of a million input tokens, if the server reports no cost.", metavar="DOLLARS"
+        "Price per million input tokens, if the server reports no cost.", metavar="DOLLARS"
     )
-    price_out: float | None = _server("Price of a million output tokens.", metavar="DOLLARS")
-    dry_run: bool = _server("Print how many calls and tokens the run would take; send nothing.", False)
+    price_out: float | None = _server("Price per million output tokens.", metavar="DOLLARS")
+    dry_run: bool = _server("Print how many calls and tokens the run would need; send nothing.", False)
 
 
 @dataclass(frozen=True)
 class Drawn:
     """How a model behind a server samples its answers."""
 
-    temperature: float | None = _server("Sampling temperature; by default the server's.")
-    max_tokens: int | None = _server("Longest answer, in tokens; by default the server's.", min=1)
+    temperature: float | None = _server("Sampling temperature; by default, the server's.")
+    max_tokens: int | None = _server(
+        "Maximum length of an answer in tokens; by default, the server's.", min=1
+    )
 
 
 @dataclass(frozen=True)
@@ -140,11 +145,11 @@ class Voiced:
     """The model that words simulated texts, if any."""
 
     voice: str | None = _server(
-        "Let this model word the texts: custom:MODEL (any server: give --base-url), openrouter:MODEL, …",
+        "Have this model phrase the texts: custom:MODEL (any server; needs --base-url), openrouter:MODEL, …",
         metavar="PROVIDER:MODEL",
     )
     voice_cache: Path | None = _server(
-        "Folder where its texts are kept, so that none is asked for twice. (default voices)", metavar="FOLDER"
+        "Folder that caches its texts, so that none is requested twice. (default voices)", metavar="FOLDER"
     )
 
 
@@ -154,11 +159,11 @@ class Judging:
 
     judge_model: list[str] | None = JUDGE_MODEL
     judge_provider: str | None = option(
-        "Provider of the judges, if not the model's.", metavar="PROVIDER", panel=JUDGES
+        "Provider of the judges, if different from the model's.", metavar="PROVIDER", panel=JUDGES
     )
     judge_base_url: str | None = option("Address of the judges' server.", metavar="URL", panel=JUDGES)
     judge_api_key_var: str | None = option(
-        "The variable that holds the judges' key.", metavar="NAME", panel=JUDGES
+        "Name of the environment variable that contains the judges' key.", metavar="NAME", panel=JUDGES
     )
 
 

@@ -21,17 +21,17 @@ def view(
         "The conversation's id, or the N of its conversation_N.json.", "CONVERSATION"
     ),
     data: str = option("The annotated conversations.", "sample", "-d", metavar="PATH"),
-    results: Path | None = option("Folder of result files: what models predicted."),
-    model: list[str] | None = option("Only this model, as its result files name it; may be repeated."),
+    results: Path | None = option("Folder of result files with the models' predictions."),
+    model: list[str] | None = option("Show only this model, named as in its result files; may be repeated."),
     mode: str = option("The mode of the results.", "default"),
-    saw: bool = option("Print what models saw at each stage.", False),
+    saw: bool = option("Print what the models saw at each stage.", False),
     replies: bool = option("Print the raw replies.", False),
     codebook: Path | None = option(
-        "Wording of the questions; by default the codebook beside the data, or else ours."
+        "Wording of the questions; by default, the codebook next to the data, or else ours."
     ),
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Show one conversation: the transcript, truth and predictions side by side, what each request earned.
+    """Show one conversation: transcript, truth and predictions side by side, and what each request earned.
 
     Example: attune view 3
 
@@ -66,9 +66,9 @@ def find(conversations: Conversations, named: str) -> Conversation:
     near = difflib.get_close_matches(named, known, n=1)
     hint = f"did you mean {show(near[0])}? " if near else ""
     raise SettingsError(
-        f"no conversation {show(named)} in {show(conversations.source)}; {hint}it holds {len(known)}, such as"
-        f" {', '.join(map(show, list(known)[:3]))}, numbered {min(numbers.values())} to "
-        f"{max(numbers.values())}"
+        f"no conversation {show(named)} in {show(conversations.source)}; {hint}it has {len(known)} "
+        f"conversations, numbered {min(numbers.values())} to {max(numbers.values())}, such as "
+        f"{', '.join(map(show, list(known)[:3]))}"
     )
 
 
@@ -93,8 +93,8 @@ def read_records(
                 of_mode = found.setdefault(str(record.get("mode") or "default"), {})
                 of_mode.setdefault(record["em_model"], record)
     if mode not in found:
-        held = f"; there are results in mode {', '.join(map(one_line, sorted(found)))}" if found else ""
-        raise SettingsError(f"{folder} holds no result for {show(identity)} in mode {show(mode)}{held}")
+        held = f"; it has results in mode {', '.join(map(one_line, sorted(found)))}" if found else ""
+        raise SettingsError(f"{folder} contains no result for {show(identity)} in mode {show(mode)}{held}")
     for name in models:
         if name not in found[mode]:
             raise UnknownNameError("model with a result", name, sorted(found[mode]))

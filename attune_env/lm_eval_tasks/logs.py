@@ -92,7 +92,7 @@ def _model_beside(path: Path, date: str) -> str:
         told = read_json(beside, max_bytes=None)
         if isinstance(told, dict) and isinstance(told.get("model_name"), str):
             return f"lm_eval/{told['model_name']}"
-    raise SettingsError(f"no results next to {path} say which model it was; give em_model")
+    raise SettingsError(f"no results file next to {path} names the model; give em_model")
 
 
 def _recording(
@@ -132,7 +132,7 @@ def _recording(
     if differing := sorted({request.id for request in task.requests} ^ replies.keys()):
         raise DataError(
             Problem(place, "doc.requests",
-                    f"{len(replies)} replies; {differing[0]} is only on one side",
+                    f"{len(replies)} replies; {differing[0]} is not in both",
                     f"the {len(task.requests)} requests of the conversation",
                     "use the version of attune-env that the run was made with")
         )  # fmt: skip

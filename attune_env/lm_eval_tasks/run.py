@@ -79,14 +79,12 @@ class AttuneTask(ConfigurableTask):
         """
         name = self.config.task
         if options.get("chat_template") is None:
-            raise SettingsError(f"{name} asks in chat messages; add --apply_chat_template")
+            raise SettingsError(f"{name} sends chat messages; add --apply_chat_template")
         if options.get("system_instruction"):
-            raise SettingsError(
-                f"{name} has the system message of the protocol; leave out --system_instruction"
-            )
+            raise SettingsError(f"{name} uses the protocol's system message; leave out --system_instruction")
         if options.pop("cache_requests", False):
             # the cache key includes neither data nor mode, so requests of an earlier run would be sent
-            logger.warning("%s does not cache requests (--cache_requests): they are made again", name)
+            logger.warning("%s ignores --cache_requests and builds its requests again", name)
         super().build_all_requests(**options)
 
     def fewshot_context(self, doc: Json, *_: object, **__: object) -> str:

@@ -134,7 +134,7 @@ def _composite_stages(given: object) -> Sequence[str]:
     if missing := [one for one in COMPOSITE if one not in stages]:
         raise SettingsError(
             f"{PREFIX}stages leaves out {', '.join(missing)}, and a Composite needs "
-            f"{', '.join(COMPOSITE)}; for single stages there are the tasks "
+            f"{', '.join(COMPOSITE)}; for single stages, use the tasks "
             + ", ".join(PREFIX + one for one in STAGES)
         )
     return stages

@@ -175,20 +175,20 @@ def _settings(
             base = recorded_settings({**recorded[first], "mode": base.mode}, book)
         except DataError:
             notes.append(
-                "The settings in a result file cannot be read: prompts are shown as in this version."
+                "The settings in a result file cannot be read, so prompts are shown as in this version."
             )
         if mapping(recorded[first].get("codebook")).get("fingerprint") != book.fingerprint:
             notes.append(
-                f"The run asked in a wording other than {book.name}, in which prompts are shown here."
+                f"The prompts here use the wording of {book.name}, but the run used a different one."
             )
         if mapping(recorded[first].get("prompts")).get("fingerprint") != base.prompt_set.fingerprint:
-            notes.append("The run used prompt templates other than those shown here.")
+            notes.append("The run used different prompt templates from those shown here.")
         if others := [n for n, one in zip(names, told, strict=True) if one and one != told[first]]:
-            notes.append(f"{listed(others)} used settings other than those of the prompts shown here.")
+            notes.append(f"{listed(others)} used different settings from the prompts shown here.")
     if unknown := [name for name, one in zip(names, told, strict=True) if one is None]:
         notes.append(
-            f"The result file of {listed(unknown)} does not say how the model was asked: prompts are shown "
-            "as in this version."
+            f"The result file of {listed(unknown)} does not say how the model was asked, so prompts are "
+            "shown as in this version."
         )
     return base, notes
 

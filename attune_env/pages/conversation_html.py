@@ -127,8 +127,8 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
         ),
         notes=[
             f"{study.variant} Composite of each conversation, points of 100.",
-            "Click a model's heading to sort by it: best first, then worst first. The filter also searches "
-            "what was said.",
+            "Click a model's heading to sort by it, best first; click again for worst first. The filter also "
+            "searches what was said.",
         ],
     )
     return (

@@ -47,7 +47,7 @@ def _stretch(view: ConversationView, stretch: Stretch, *, saw: bool, replies: bo
             _text(f"{asked.name}: what models saw, after {asked.before}", asked.seen)
         for reply in asked.replies if replies else ():
             outcome = reply.outcome or "outcome not in the file"
-            text = "(the file does not keep the reply)" if reply.text is None else reply.text
+            text = "(the file does not contain the reply)" if reply.text is None else reply.text
             _text(f"{asked.name}: {view.models[reply.model]} said ({outcome})", text)
 
 

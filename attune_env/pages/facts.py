@@ -17,37 +17,38 @@ Fact = tuple[str, str]
 """(heading, text)"""
 
 _USE: Final = (
-    "Research evaluation. The scores say how well a model predicts what people reported about conversations "
-    "with a language model. They are not a clinical measure, and do not show that a model is safe or helpful "
+    "Research evaluation. The scores show how well a model predicts what people reported about conversations "
+    "with a language model. They are not a clinical measure and do not show that a model is safe or helpful "
     "for anyone in distress."
 )
 _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "benchmark": (
         (
             "Data",
-            "AttuneBench v1.0 by Pareto AI Research and Thoughtful Lab, collected through March 2026: adults "
-            "who had been told that the model is not therapy; high-risk topics were left out; no personal "
-            "data. No model may be trained on its conversations, annotations or metadata.",
+            "AttuneBench v1.0 by Pareto AI Research and Thoughtful Lab, collected through March 2026. The "
+            "participants were adults who had been told that the model is not therapy. High-risk topics were "
+            "left out, and there is no personal data. No model may be trained on its conversations, "
+            "annotations or metadata.",
         ),
         (
             "Attribution",
             "The conversations and annotations are licensed CC BY 4.0 (creativecommons.org/licenses/by/4.0); "
-            "the scores, figures and statistics here are derived from them. Name AttuneBench and its authors "
-            "when you pass them on.",
+            "the scores, figures and statistics here are derived from them. Credit AttuneBench and its "
+            "authors when you share them.",
         ),
     ),
     "simulated": (
         (
             "Data",
-            "Simulated people: conversations written by this project's generator. Nobody felt what is "
-            "annotated, and the numbers say nothing about people.",
+            "Conversations with simulated people, written by this project's generator. Nobody felt the "
+            "annotated feelings, and the numbers say nothing about people.",
         ),
     ),
     "own": (
         (
             "Data",
-            "Conversations marked as the user's own. They are not the benchmark: numbers from them cannot be "
-            "compared with published ones.",
+            "Conversations marked as the user's own. They are not the benchmark, so numbers from them cannot "
+            "be compared with published ones.",
         ),
     ),
     **{
@@ -56,7 +57,7 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
                 "Data",
                 f"The {what} that comes with this project: fictional, written by language models, CC BY 4.0, "
                 "by attune-env. It is not the benchmark: numbers from it cannot be compared with published "
-                "ones, do not rank models and say nothing about people.",
+                "ones, are not for ranking models and say nothing about people.",
             ),
         )
         for name, what in SHIPPED.items()
@@ -64,8 +65,8 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "imported": (
         (
             "Data",
-            "Conversations imported from another source, under the terms of that source. They are not the "
-            "benchmark: numbers from them cannot be compared with published ones.",
+            "Conversations imported from another source, under that source's terms. They are not the "
+            "benchmark, so numbers from them cannot be compared with published ones.",
         ),
     ),
 }
@@ -112,7 +113,7 @@ def facts_of(study: Study) -> list[Fact]:
 def _patterns(study: Study) -> str:
     if (units := study.table.kernel.units) <= EXACT:
         return f"all {2**units:,} patterns of signs"
-    drawn = f"{RESAMPLES:,} random patterns of signs (100 for each difference of a table, if more)"
+    drawn = f"{RESAMPLES:,} random patterns of signs (or 100 per difference in a table, if that is more)"
     return f"{drawn}, seed {study.seed}"
 
 

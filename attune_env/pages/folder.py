@@ -48,7 +48,7 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
     if foreign := [path for path in _named_like_ours(folder) if path not in known]:
         raise _refused(
             folder,
-            f"{_listed(foreign)}, which no report wrote",
+            f"{_listed(foreign)}, not written by a report",
             "move them away, or replace them with --overwrite",
         )
 

@@ -210,8 +210,8 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
     grid = Grid(
         "Scores",
         ("", "weight"),
-        "Composite: the benchmark's scoring; strict: an unanswered question scores 0. Parts from 0 to 1, "
-        "with their weight in the strict Composite of this conversation.",
+        "Composite: the benchmark's scoring; strict: an unanswered question scores 0. Parts range from 0 to "
+        "1; their weights are those in this conversation's strict Composite.",
     )
     for name, title in (("composite_score", "Composite (0–100)"), ("composite_strict", "Strict (0–100)")):
         grid.add((title, ""), (_points(one.scores.get(name), 1) for one in answers))

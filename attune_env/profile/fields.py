@@ -289,7 +289,7 @@ def form_with(options: Any, source: str) -> Form:
         elif wrong := _wrong(values):
             problems.append(
                 Problem(source, name, wrong, f"2 to {MAX_LIST} different texts of 1 to {MAX_TEXT} characters",
-                        'leave out what states nothing, such as "Prefer not to say" and "None of the above"')
+                        'leave out options that state nothing, such as "Prefer not to say"')
             )  # fmt: skip
     if problems:
         raise DataError(problems)

@@ -76,7 +76,7 @@ class GuessFile:
         found = mapping(marks_of(record).get("asked"))
         if differing := [name for name in self.asked if found.get(name) != self.asked[name]]:
             raise SettingsError(
-                f"{self.path} was asked in another way ({', '.join(differing)}); "
+                f"{self.path} was asked differently ({', '.join(differing)}); "
                 "choose another -o, or pass --overwrite"
             )
         return True

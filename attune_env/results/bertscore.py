@@ -61,7 +61,7 @@ class BertScorer:
         self.layer = known.get(path.resolve().name) if layer is None else layer
         if self.layer is None:
             raise SettingsError(
-                f"no layer is known to be best for a model called {path.resolve().name!r}: give one, "
+                f"the best layer for a model named {path.resolve().name!r} is not known: give one, "
                 f"1 to {layers}"
             )
         if not 1 <= self.layer <= layers:

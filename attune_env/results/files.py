@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_RESULT_BYTES: Final = 100_000_000
 """Largest result file that is written or read: a hundred replies of maximum length."""
-_SHORTER: Final = "bound the replies (--max-tokens), then ask again with --overwrite"
+_SHORTER: Final = "limit the replies (--max-tokens), then ask again with --overwrite"
 Names = tuple[str, str, str]
 """(conversationId, em_model, mode) of a result."""
 _UNSAFE: Final = re.compile(r"[^\w.@+ -]", re.ASCII)

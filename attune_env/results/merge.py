@@ -59,7 +59,7 @@ def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
     if len(files) == 1:
         return dict(files[0][1])
     if found := differences(files, mode):
-        advice = "--side-by-side shows them in tables of their own"
+        advice = "--side-by-side shows them in separate tables"
         raise SettingsError("\n".join(f"{one_line(line)}; {advice}" for line in found))
     entries: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
     problems: list[Problem] = []
@@ -80,7 +80,7 @@ def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
             problems.append(Problem(name, "", f"{len(twice) - _SHOWN} more scored a second time",
                                     "one score each", "leave one file out"))  # fmt: skip
         if len(entries) == before and not twice:
-            problems.append(Problem(name, "", "only scores of built-in policies that another file holds",
+            problems.append(Problem(name, "", "only scores of built-in policies that another file contains",
                                     "scores that are new", "leave it out"))  # fmt: skip
     if problems:
         raise DataError(problems)

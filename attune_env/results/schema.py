@@ -21,7 +21,7 @@ _ADVICE: Final = "make the file again with `attune score`"
 def _number(value: object) -> object:
     if value is None or (type(value) in (int, float) and abs(value) <= LARGEST):  # type: ignore[arg-type]
         return value
-    raise PydanticCustomError("expected", "a number such as metrics are, or null")
+    raise PydanticCustomError("expected", "a metric's value or null")
 
 
 def _metric(value: object) -> object:
@@ -129,5 +129,5 @@ def _contradictory(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for index, entry in enumerate(scores["conversations"]):
         before = first.setdefault((entry["conversationId"], entry["em_model"], entry["mode"]), index)
         if entry != scores["conversations"][before]:
-            found = f"other scores of {show(entry['conversationId'])} than in conversations[{before}]"
+            found = f"different scores for {show(entry['conversationId'])} than in conversations[{before}]"
             yield f"conversations[{index}]", found, "each conversation of a model and mode once"

@@ -95,8 +95,8 @@ def read_answer(
     if 200 <= status < 300:
         if body is None:
             if text.lstrip()[:1] == "<":
-                raise Fault("web_page", "the server answers with a web page, not with JSON")
-            raise Fault("bad_json", "the answer is no JSON, or only a part of it")
+                raise Fault("web_page", "the server answered with a web page instead of JSON")
+            raise Fault("bad_json", "the answer is not JSON, or was cut off")
         if isinstance(body, dict) and body.get("error") and not body.get("choices"):
             code = error_of(body).get("code")
             status = code if type(code) is int and 400 <= code <= 599 else 500
@@ -109,7 +109,7 @@ def read_answer(
     choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise Fault("no_choices", "the answer holds no choice with a message")
+        raise Fault("no_choices", "the answer contains no choice with a message")
     finish = choice.get("finish_reason")
     text, reasoning = _texts(message)
     if not text.strip() and (refusal := text_of(message.get("refusal"))):

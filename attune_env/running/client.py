@@ -50,7 +50,7 @@ class ChatClient:
             # httpx hides the password of a proxy in its messages
             raise SettingsError(
                 "the certificates (SSL_CERT_FILE, SSL_CERT_DIR) or the proxy (HTTP_PROXY, HTTPS_PROXY, "
-                f"ALL_PROXY) that the environment names cannot be used: {error}"
+                f"ALL_PROXY) set in the environment cannot be used: {error}"
             ) from None
 
     async def close(self) -> None:

@@ -100,8 +100,8 @@ class Control:
         self.answered += 1
         self.spent += usage.cost or 0.0
         if usage.cost is None and self.max_cost is not None:
-            advice = "the server tells no costs; give --price-in and --price-out"
-            self.stop(StopRun(f"--max-cost cannot be kept: {advice}"))
+            advice = "the server does not report costs; give --price-in and --price-out"
+            self.stop(StopRun(f"--max-cost cannot be enforced: {advice}"))
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
     def fault(self, fault: Fault) -> None:
@@ -156,7 +156,7 @@ class Breaker:
         self._blank[ended] += 1
         if self._blank.total() >= BLANK_AT_FIRST:
             how = ", ".join(f"{number} {end}" for end, number in sorted(self._blank.items()))
-            said = f"none of the first {BLANK_AT_FIRST} answers that were to be JSON could be read ({how})"
+            said = f"none of the first {BLANK_AT_FIRST} answers expected as JSON could be read ({how})"
             self.control.stop(StopRun(f"{said}: {self.where}; is --max-tokens too small?"))
 
     def failed(self, fault: Fault) -> bool:

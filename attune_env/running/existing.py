@@ -83,7 +83,7 @@ def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, An
     ]
     if not differing:
         return True
-    said = f"{path} holds a result of another run ({'; '.join(dict.fromkeys(differing))}); {remedy}"
+    said = f"{path} contains a result of another run ({'; '.join(dict.fromkeys(differing))}); {remedy}"
     if mapping(marks.get("policy")).get("judges") != wanted["policy"].get("judges"):
         raise OtherJudgesError(f"{said}; to have its drafts judged, use `attune rejudge`")
     raise SettingsError(said)

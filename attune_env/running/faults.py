@@ -17,12 +17,11 @@ KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     # the network and the server
     "timeout": (
         "retry",
-        "is the server overloaded? give it more time with --call-timeout, or less to do at once with "
-        "--concurrency",
+        "is the server overloaded? give it more time with a higher --call-timeout, or lower --concurrency",
     ),
     "connection": ("retry", "is the server running, and --base-url right?"),
     "busy": ("retry", ""),  # 408, 409, 425, 5xx
-    "rate_limited": ("retry", "ask for less at once with --concurrency"),  # 429
+    "rate_limited": ("retry", "lower --concurrency"),  # 429
     # a success status without an answer
     "web_page": ("retry", "check --base-url: most end in /v1"),
     "bad_json": ("retry", ""),
@@ -30,7 +29,7 @@ KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     "too_large": ("give_up", ""),
     "packed": ("give_up", ""),
     # refused requests; 400, 413, 422 and the like are bad requests
-    "bad_request": ("give_up", "does this model take such requests? its answer says what it does not like"),
+    "bad_request": ("give_up", "does this model accept such requests? the message says what is wrong"),
     "forbidden": ("give_up", ""),  # 403
     "too_long_wait": ("give_up", ""),  # Retry-After longer than the run waits
     "bad_key": ("stop", "check the key"),  # 401

@@ -58,7 +58,7 @@ def write_skipped(
     if not entries:
         path.unlink(missing_ok=True)
         return None
-    how = "run the command again: what is complete is not asked again"
+    how = "run the command again: completed requests are not sent again"
     write_json(path, {"model": model, "command": command, "how": how, "conversations": entries})
     return path
 

@@ -252,8 +252,8 @@ def disk_message(error: OSError, folder: Path) -> str:
     """The message for something that could not be written."""
     said = (error.strerror or str(error)).lower()
     if error.errno in _NO_ROOM:
-        said += "; make room there, then go on"
+        said += "; free some space there, then continue"
     elif error.errno in _TOO_MANY_FILES:
-        said += "; lower --concurrency, or raise the limit (ulimit -n), then go on"
+        said += "; lower --concurrency, or raise the limit (ulimit -n), then continue"
     place = error.filename if isinstance(error, IsADirectoryError) and error.filename else folder
     return one_line(f"cannot write to {place}: {said}", 300)

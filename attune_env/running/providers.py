@@ -107,7 +107,7 @@ def endpoint_of(
     stripped = [((value or "").strip(), source) for value, source in places]
     key, source = next((place for place in stripped if place[0]), ("", ""))
     if not key.isascii() or (key and not key.isprintable()):
-        raise SettingsError(f"the key from {source} holds characters that an HTTP header cannot carry")
+        raise SettingsError(f"the key from {source} contains characters that an HTTP header cannot carry")
     if not key and api_key_var:
         raise SettingsError(
             f"--api-key-var names {show(api_key_var)}, which is not set: export {api_key_var}=…"
@@ -145,7 +145,7 @@ def checked_url(url: str) -> str:
         sound = False
     if sound and (parts.username is not None or parts.password is not None):
         # not quoted, since it contains a password
-        raise SettingsError("--base-url holds a user name or password; give the key by --api-key-var instead")
+        raise SettingsError("--base-url contains a user name or password; give the key with --api-key-var")
     if not sound or parts.query or parts.fragment:
         # parts that could contain a key or a password are not quoted either
         shown = "no address" if {"?", "@", "#"} & set(url) else show(url)

@@ -70,7 +70,7 @@ class RejudgeJob(Job):
             return False  # truncated: it is made again
         if there is not None and there != _answers(self.before):
             raise SettingsError(
-                f"{self.path} holds different answers from those to be judged; choose another -o, or pass "
+                f"{self.path} contains answers other than those to be judged; choose another -o, or pass "
                 "--overwrite"
             )
         return False
@@ -87,7 +87,7 @@ class RejudgeJob(Job):
                     "",
                     "answers that differ from those judged: another run has replaced them",
                     "the result as it was",
-                    "run the same command again when that run is over")
+                    "run the same command again once that run has ended")
             )  # fmt: skip
         made = self.judged(self.before)
         calls = self.judging
@@ -194,7 +194,7 @@ def _jobs(
     chosen = [result for result in found if only is None or result.record["conversationId"] in only]
     if not chosen:
         raise DataError(
-            Problem(str(results), "", "no result of a chosen conversation", "at least one",
+            Problem(str(results), "", "no result for any of the chosen conversations", "at least one",
                     "run them first, or choose others with --where and --number")
         )  # fmt: skip
     jobs = []
@@ -217,7 +217,7 @@ def _no_turns(result: Result) -> Problem | None:
     if not isinstance(turns, list):
         where, what = "turns", "no list of turns"
     elif odd := [number for number, entry in enumerate(turns) if not isinstance(entry, dict)]:
-        where, what = f"turns[{odd[0]}]", f"{show(turns[odd[0]])}, which is no turn"
+        where, what = f"turns[{odd[0]}]", f"{show(turns[odd[0]])}, which is not a turn"
     else:
         return None
     remedy = "move the file away, or pass --skip-invalid"

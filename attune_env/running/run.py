@@ -150,8 +150,8 @@ class Session:
         with Journal(self.folder, self.name) as journal:
             if journal.passed_over:
                 self.watcher.said(
-                    f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; what they held "
-                    "is asked again"
+                    f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; their requests "
+                    "are sent again"
                 )
             journal.begin({job.group: identity_of(job.describe()) for job in todo if job.anew})
             started = _now()
@@ -195,8 +195,8 @@ class Session:
         if goes_on:
             left = states.count("left") + states.count(None) * self.options.overwrite
             self.watcher.said(
-                "going on with what --overwrite began; "
-                f"results made: {states.count('made')}, still to be made: {left}"
+                "continuing the earlier run with --overwrite; "
+                f"results already replaced: {states.count('made')}, still to replace: {left}"
             )
         todo = []
         with gc_pause.paused():

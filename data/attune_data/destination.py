@@ -33,7 +33,7 @@ def check_folder(folder: Path, *, overwrite: bool = False) -> None:
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
-            found = "a file" if folder.exists() else "a link that leads nowhere"
+            found = "a file" if folder.exists() else "a broken link"
             raise DataError(Problem(str(folder), "", found, "a folder to write to", "choose another -o"))
         return
     inside = shown(folder)
@@ -41,7 +41,7 @@ def check_folder(folder: Path, *, overwrite: bool = False) -> None:
     if other or (inside and not overwrite):
         names = [path.name for path in other or inside]
         found = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-        wanted = "a new or empty folder" + (", or one that holds data only" if other else "")
+        wanted = "a new or empty folder" + (", or one that contains only data" if other else "")
         advice = "move them away" if other else "replace the data with --overwrite"
         raise DataError(Problem(str(folder), "", found, wanted, f"choose another -o, or {advice}"))
 

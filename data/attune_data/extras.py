@@ -32,7 +32,7 @@ def install_line(extra: str) -> str:
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
     """The error to raise when importing an extra's package failed with `error`."""
     absent = isinstance(error, ModuleNotFoundError)  # otherwise the installed version lacks a name
-    found = "is not installed" if absent else "is installed in another version than the tested"
+    found = "is not installed" if absent else "is installed in an untested version"
     return MissingExtraError(f"the extra {extra!r} {found} ({error}): {install_line(extra)}")
 
 
@@ -63,7 +63,7 @@ def warn_if_untested(package: str, lowest: str, below: str, why: str = "") -> No
         return
     if not _numbers(lowest) <= _numbers(found) < _numbers(below):
         warnings.warn(
-            f"{package} {found} is installed; this was tested from {lowest} to below {below}"
+            f"{package} {found} is installed; tested versions: {lowest} to below {below}"
             + (f". {why}" if why else ""),
             UntestedVersionWarning,
             stacklevel=3,

@@ -22,12 +22,12 @@ from attune_data.written.corpus import NAME, held_back
 SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
 _WAYS_ON: Final = (
-    "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Three ways "
-    "on: simulate conversations (attune data simulate), import annotated data from elsewhere, or, where "
-    'unmarked records are your own, say so: load(path, provenance="own") (a mark in the file wins, and what '
-    'lies under a folder "Test Samples" stays benchmark). In a mix, leave them out: '
-    'select(conversations, "provenance!=benchmark"). allow_benchmark_training=True goes past this rule, and '
-    "everything made then says so"
+    "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Instead, "
+    "simulate conversations (attune data simulate), import annotated data from elsewhere, or, if unmarked "
+    'records are your own, say so: load(path, provenance="own") (a mark in the file takes precedence, and '
+    'everything in a folder "Test Samples" stays benchmark). In mixed data, leave the benchmark out: '
+    'select(conversations, "provenance!=benchmark"). allow_benchmark_training=True overrides this rule, and '
+    "everything made with it says so"
 )
 
 
@@ -54,8 +54,8 @@ def for_training(
     given: object = conversations
     if not isinstance(given, (Conversation, Sequence)) or isinstance(given, str):
         raise TypeError(
-            f"for_training takes conversations in a sequence, got {type(given).__name__}; "
-            "for a lazy source use training_stream"
+            f"for_training expects a sequence of conversations, got {type(given).__name__}; "
+            "for a lazy source, use training_stream"
         )
     items = [conversations] if isinstance(conversations, Conversation) else list(conversations)
     if not items:
@@ -134,7 +134,7 @@ def _check_part(conversations: Sequence[Conversation]) -> None:
     if found:
         names = ", ".join(show(c.conversation_id) for c in found[:SHOWN])
         raise SettingsError(
-            f"{len(found)} of {len(conversations)} conversations belong to parts of the written corpus that "
+            f"{len(found)} of {len(conversations)} conversations belong to splits of the written corpus that "
             f"are kept for evaluation ({names}{', …' if len(found) > SHOWN else ''}); train on "
             f'load("{NAME}:train")'
         )

@@ -25,7 +25,7 @@ MAX_LISTED: Final = 1_000
 """Most problems listed for one file."""
 CHARS_PER_VALUE: Final = 25
 """Fewest characters per value in a long text: short values take 30 times their length in memory."""
-CUT: Final = "it is cut off: fetch it or make it again"
+CUT: Final = "it is cut off: download or create it again"
 JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
 """A bracket, a comma or a string; possessive, so that an unterminated string is searched in linear time."""
 _BLANK: Final = re.compile(r"\s*+")
@@ -83,13 +83,13 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
     of very many short values. `if_cut` is the advice given for a truncated text.
     """
     if not text or text.isspace():
-        raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
+        raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or download it again"))
     most = 10_000 + len(text) // CHARS_PER_VALUE
     # the quick count mistakes commas inside strings for values
     dense = not any_density and len(text) > 100_000 and sum(map(text.count, ",[{")) > most
     if dense and sum(token[0][0] in ",[{" for token in JSON_TOKEN.finditer(text)) > most:
         found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
-        wanted = f"{CHARS_PER_VALUE} characters a value or more"
+        wanted = f"at least {CHARS_PER_VALUE} characters per value"
         raise DataError(Problem(file, "", found, wanted, "is this a file of conversations or results?"))
     reader = _Reader()
     try:
@@ -108,7 +108,7 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
         raise DataError(
             Problem(file, f"line {error.lineno} column {error.colno}",
                     "the end of the file" if at_end else broken, "valid JSON",
-                    if_cut if at_end else "mend the syntax there")
+                    if_cut if at_end else "fix the syntax there")
         ) from error  # fmt: skip
     except RecursionError as error:
         raise DataError(
@@ -186,9 +186,9 @@ def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Prob
                 yield Problem(file, at, "a lone surrogate in a key", "valid Unicode")
             yield from _unsound(child, file, at, depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
-        yield Problem(file, place, repr(value), "finite numbers", "replace it by a number or null")
+        yield Problem(file, place, repr(value), "finite numbers", "replace it with a number or null")
     elif isinstance(value, _TooLong):
-        yield Problem(file, place, "a number of thousands of digits", "a number of reasonable size")
+        yield Problem(file, place, "a number with thousands of digits", "a number of reasonable size")
     elif isinstance(value, str) and not is_sound(value):
         found = "a lone surrogate (half of a character)"
         yield Problem(file, place, found, "valid Unicode", "replace the character")

@@ -104,7 +104,7 @@ class Conversations(Sequence[Conversation]):
     def __getitem__(self, index: int | slice) -> Conversation | Conversations:
         """Get one conversation, or a slice as `Conversations`; to look up an id, use `.by_id[…]`."""
         if isinstance(index, str):
-            raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
+            raise TypeError(f"index by number or slice; for an id, use .by_id[{index!r}]")
         found = self._items[index]
         return self._of(found) if isinstance(found, tuple) else _conversation(found)
 
@@ -122,8 +122,8 @@ class Conversations(Sequence[Conversation]):
         if shared:
             raise DataError([
                 Problem(other.files.get(key, other.source), "conversationId",
-                        f"{show(key)}, which {self.files.get(key, self.source)} has too",
-                        "each id once in a merged set", "leave one of the two out")
+                        f"{show(key)}, which is also in {self.files.get(key, self.source)}",
+                        "each id once in a merged set", "leave out one of the two")
                 for key in shared
             ])  # fmt: skip
         return Conversations(
@@ -226,7 +226,7 @@ def load(
                 conversation = again()
                 identity = conversation.conversation_id
                 if identity in files:
-                    twice = f"{show(identity)}, which {files[identity]} has too"
+                    twice = f"{show(identity)}, which is also in {files[identity]}"
                     raise DataError(Problem(file, "conversationId", twice, "each id once", "remove the copy"))
             except DataError as error:
                 problems.extend(error.problems[: MAX_LISTED + 1 - len(problems)])
@@ -270,7 +270,7 @@ def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
     raise DataError(
         Problem(name, "", "no such file or folder",
                 'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
-                "check the path (quote it if it holds spaces)")
+                "check the path (quote it if it contains spaces)")
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def terms(name: str) -> list[tuple[str, int]]:
     for term in name.split("+"):
         match = _TERM.fullmatch(term.strip())
         if not match or match[1] == "0":
-            expected = 'sources joined by "+", each with a weight or without: "3*written+simulated"'
+            expected = 'sources joined by "+", each with an optional weight: "3*written+simulated"'
             raise SettingsError(f"data is {show(name)}; expected {expected}")
         found.append((match[2], int(match[1] or 1)))
     return found
@@ -87,8 +87,8 @@ class Mixture:
         different = len({one.conversation_id for one in found})
         if different < number:
             raise SettingsError(
-                f"the first {number} conversations of {self.source} hold some twice; "
-                "take fewer, or give the source that ends a smaller weight"
+                f"the first {number} conversations of {self.source} contain duplicates; "
+                "take fewer, or give the finite source a smaller weight"
             )
         return Conversations(found, source=self.source)
 

@@ -40,8 +40,8 @@ def folder(path: Path) -> list[Row]:
     if not numbered:
         below = [d for d in inside if d.is_dir() and any(d.glob("conversation_*.json"))]
         names = ", ".join(f.name for f in inside[:3]) + (" …" if len(inside) > 3 else "")
-        advice = f"the folder holds {names}" if inside else "the folder is empty"
-        found, wanted = "no conversation_N.json file", "files conversation_1.json and so on"
+        advice = f"the folder contains {names}" if inside else "the folder is empty"
+        found, wanted = "no conversation_N.json file", "conversation_1.json and so on"
         advice = f"did you mean {below[0]}?" if below else advice
         raise DataError(Problem(str(path), "", found, wanted, advice))
     return [(str(file), partial(read_json, file)) for _, _, file in numbered]
@@ -79,7 +79,7 @@ def _record(path: Path, offset: int, length: int, where: str) -> Any:
         raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise bad_byte(where, offset, error) from error
-    return parse_json(text, where, if_cut="it is cut off: fetch it again, or write one record a line")
+    return parse_json(text, where, if_cut="it is cut off: download it again, or write one record per line")
 
 
 def is_saved_dataset(path: Path) -> bool:
@@ -102,11 +102,11 @@ def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
     except Exception as error:  # it raises many kinds of errors, all of which mean "not readable"
         why = (str(error).splitlines() or [type(error).__name__])[0]
         if saved:
-            found = f"a saved dataset that does not load: {why}"
+            found = f"a saved dataset that cannot be loaded: {why}"
             wanted, advice = "a folder written by save_to_disk, with at least one row", ""
         else:
-            found = f"no such folder here, and as a dataset: {why}"
-            wanted, advice = "an existing path or a dataset that loads", "check the spelling and the network"
+            found = f"no such path, and no dataset of that name could be loaded: {why}"
+            wanted, advice = "an existing path or the name of a dataset", "check the spelling and the network"
         raise DataError(Problem(str(source), "", found, wanted, advice)) from error
     if isinstance(loaded, datasets.DatasetDict):
         if split is None and len(loaded) > 1:

@@ -38,7 +38,7 @@ _EXPECTED = {
 def conversation_from(value: Any, file: str) -> Conversation:
     """Validate a parsed JSON value as a conversation; raises DataError with all problems found."""
     if not isinstance(value, dict):
-        advice = "several conversations go into a folder or a .jsonl file"
+        advice = "put several conversations into a folder or a .jsonl file"
         raise DataError(Problem(file, "", brief(value), "one conversation object {…}", advice))
     try:
         return Conversation.model_validate(value, by_alias=True, by_name=False)
@@ -53,9 +53,7 @@ def conversation_from(value: Any, file: str) -> Conversation:
     except ValidationError as error:
         few = problems_of(error, file)
     listed = f"{len(few)} of them are listed"
-    raise DataError(
-        [*few, Problem(file, "", f"{count} values that do not fit", "the conversation format", listed)]
-    )
+    raise DataError([*few, Problem(file, "", f"{count} invalid values", "the conversation format", listed)])
 
 
 def _beginning(value: Any) -> Any:
@@ -118,7 +116,7 @@ def _near_misses(part: Record, place: str) -> Iterator[_Odd]:
     named = {name: field.serialization_alias or name for name, field in type(part).model_fields.items()}
     for name in part.model_extra or {}:
         if near := difflib.get_close_matches(str(name), named.values(), n=1, cutoff=0.8):
-            meant = f"{near[0]}, if that is meant: it is kept, but not read"
+            meant = f"{near[0]}, if that is what was meant: the unknown field is kept but ignored"
             yield f"{place}.{name}".lstrip("."), f"the unknown field {show(name)}", meant
     for name, inner in named.items():
         value = getattr(part, name)
@@ -143,14 +141,14 @@ def _panas(conversation: Conversation) -> Iterator[_Odd]:
                 yield (
                     f"{side}.{name}",
                     f"{total:g}",
-                    f"{sum(known)}, the sum of its ten items, which scoring takes",
+                    f"{sum(known)}, the sum of its ten items, which scoring uses",
                 )
             elif 0 < len(known) < len(items):
                 yield f"{side}.responses", f"{len(known)} of the ten items of {name}", "all ten or none"
         for key in panas.responses or {}:
             if key in affect.POLARITY:
                 continue
-            yield f"{side}.responses.{key}", show(key), "one of the 20 PANAS items; it is not read"
+            yield f"{side}.responses.{key}", show(key), "one of the 20 PANAS items; it is ignored"
 
 
 def _turns(conversation: Conversation) -> Iterator[_Odd]:
@@ -181,7 +179,7 @@ def _wide(wide: ConversationWide) -> Iterator[_Odd]:
     place = "conversationWideQuestions"
     for key in wide.four_branch_scores or {}:
         if key not in constants.BRANCHES:
-            wanted = f"one of {', '.join(constants.BRANCHES)}; it is not read"
+            wanted = f"one of {', '.join(constants.BRANCHES)}; it is ignored"
             yield f"{place}.fourBranchScores.{key}", show(key), wanted
     for name, given, known in (
         *(("q1_lookingFor", goal, constants.Q1_OPTIONS) for goal in wide.q1_looking_for or ()),

@@ -62,14 +62,14 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Write each part to a folder inside `folder`; `numbers` maps conversation ids to the N of their files.
+    """Write each split to a folder inside `folder`; `numbers` maps conversation ids to the N of their files.
 
-    `overwrite` replaces all existing parts, regardless of their names, so that two splits never mix. Raises
-    the errors of `write_folder`.
+    `overwrite` replaces all existing splits, regardless of their names, so that old and new ones never mix.
+    Raises the errors of `write_folder`.
     """
     for name in parts:
         if not name or Path(name).name != name or name.startswith(".") or "\\" in name:
-            raise SettingsError(f"a part named {show(name)}: expected the plain name of a folder")
+            raise SettingsError(f"a split named {show(name)}: expected the plain name of a folder")
     with in_place_of(folder, overwrite=overwrite) as fresh:
         for name, part in parts.items():
             (fresh / name).mkdir()
@@ -131,13 +131,13 @@ def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
         identity = conversation.conversation_id
         if identity in seen:
             raise DataError(
-                Problem("what is to be written", "conversationId", f"{show(identity)} twice", "each id once",
+                Problem("conversations to write", "conversationId", f"{show(identity)} twice", "each id once",
                         "leave one out or rename it")
             )  # fmt: skip
         seen.add(identity)
         yield conversation
     if not seen:
-        raise SettingsError("nothing to write: there is no conversation")
+        raise SettingsError("nothing to write: there are no conversations")
 
 
 def _text(conversation: Conversation, *, indent: int | None) -> str:

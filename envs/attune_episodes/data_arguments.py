@@ -76,7 +76,7 @@ class DataArguments:
                 raise SettingsError(f"world_seed is {show(self.world_seed)}; it must be a whole number")
         elif self.level != "default" or self.world_seed != 0:
             raise SettingsError(
-                f'level and world_seed describe data="{SIMULATED}"; data is {show(self.data)}'
+                f'level and world_seed apply only to data="{SIMULATED}"; data is {show(self.data)}'
             )
         elif isinstance(self.data, Conversations):
             self._refuse("data, a Conversations object,", "split", "provenance")
@@ -84,7 +84,7 @@ class DataArguments:
     def _refuse(self, who: str, *names: str) -> None:
         for name in names:
             if (value := getattr(self, name)) is not None:
-                raise SettingsError(f"{name} is {show(value)}, which {who} does not take")
+                raise SettingsError(f"{name} is {show(value)}, which {who} does not accept")
 
     @property
     def is_simulated(self) -> bool:
@@ -160,7 +160,7 @@ class DataArguments:
         """
         found = self.choose()
         if not isinstance(found, Conversations):
-            raise SettingsError(f"{found.source} has no end; say how many conversations: {how}")
+            raise SettingsError(f"{found.source} is endless; limit the number of conversations: {how}")
         return found
 
     def codebook(self, given: str | Path | None = None) -> str | None:

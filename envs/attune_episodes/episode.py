@@ -127,7 +127,7 @@ class Episode:
             return self.take(reply)
         wanted = PREDICTION_OF[request.stage].__name__
         raise TypeError(
-            f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__} ({request.id})"
+            f"stage {request.stage} expects text or {wanted}, got {type(reply).__name__} ({request.id})"
         )
 
     def take(self, outcome: Prediction | Unparsed, text: str | None = None) -> Step:

@@ -32,7 +32,7 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
     comparison.
     """
     if not isinstance(conversation, Conversation):
-        raise TypeError(f"a plan takes one Conversation, got {type(conversation).__name__}")
+        raise TypeError(f"plan expects one Conversation, got {type(conversation).__name__}")
     if settings is not None and not isinstance(settings, Settings):
         raise TypeError(f"settings must be a Settings(…), got {type(settings).__name__}")
     asked = settings or Settings()

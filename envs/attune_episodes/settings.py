@@ -125,7 +125,7 @@ class Settings:
         value.
         """
         if not isinstance(written, Mapping):
-            raise SettingsError(f"settings are {show(written)}; expected a mapping, such as to_json() gives")
+            raise SettingsError(f"settings are {show(written)}; expected a mapping, as to_json() returns")
         given: dict[str, Any] = {name: written[name] for name in _WRITTEN if name in written}
         book = written.get("codebook")
         return Settings(**given, codebook=Codebook.own() if book is None else _official(str(book)))
@@ -146,7 +146,7 @@ class Settings:
                 named = written[name] or "our own wording"
                 raise DataError(
                     Problem(place, f"settings.{name}", f"{named} with fingerprint {now} here",
-                            f"the one that was asked with, {then}",
+                            f"the one used for the run, {then}",
                             "use the same files and version of attune-env, or make the tasks again")
                 )  # fmt: skip
 

@@ -85,7 +85,7 @@ class ConversationSource:
         self._size = len(range(self.start, len(self.conversations), self.step))
         if not self._size and not self.endless:
             raise SettingsError(
-                f"shard ({self.start}, {self.step}) holds none of the {len(self.conversations)} "
+                f"shard ({self.start}, {self.step}) contains none of the {len(self.conversations)} "
                 f"conversations of {self.name}: use at most as many shards as conversations"
             )
         self._kept: OrderedDict[int, Conversation] = OrderedDict()
@@ -108,7 +108,7 @@ class ConversationSource:
     def __len__(self) -> int:
         """The number of conversations in this shard; raises TypeError if the data is endless."""
         if self.endless:
-            raise TypeError(f"{self.name} has no end; limit it with number=…")
+            raise TypeError(f"{self.name} is endless; limit it with number=…")
         return self._size
 
     def conversation(self, index: int) -> Conversation:
@@ -117,8 +117,8 @@ class ConversationSource:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         if self.world is None:
             if index >= len(self.conversations):
-                held = f"{self.name} has {len(self.conversations)} conversations, from 0"
-                raise SettingsError(f"index is {show(index)}, and {held}")
+                held = f"{self.name} has {len(self.conversations)} conversations, counted from 0"
+                raise SettingsError(f"index is {show(index)}, but {held}")
             return self.conversations[index]
         made = self._kept.get(index)
         if made is None:
@@ -140,9 +140,9 @@ class ConversationSource:
             return known[conversation_id]
         what, names = "conversation", list(known)
         if self.endless:
-            what, names = f"{what} (of those made lately; a world finds any by its index)", names[-8:]
+            what, names = f"{what} (among the recent ones; any can be found by its index)", names[-8:]
         elif len(names) > LISTED:
-            what, names = f"{what} (of these and others)", names[:8]
+            what, names = f"{what} (among these and others)", names[:8]
         raise UnknownNameError(what, conversation_id, names)
 
     def choose(
@@ -164,7 +164,7 @@ class ConversationSource:
             if plan(found, settings):
                 return found
         of = repr(found.conversation_id) if options else self.name
-        raise SettingsError(f"stages {', '.join(settings.stages)} ask nothing of {of}: choose other stages")
+        raise SettingsError(f"the stages {', '.join(settings.stages)} ask nothing about {of}: choose others")
 
     def _named(self, options: object) -> Conversation:
         if not isinstance(options, Mapping):
@@ -173,7 +173,7 @@ class ConversationSource:
             if name not in OPTIONS:
                 raise UnknownNameError("reset option", str(name), OPTIONS)
         if len(options) > 1:
-            raise SettingsError("options name one conversation: conversation_id or index, not both")
+            raise SettingsError("options may contain conversation_id or index, not both")
         if "index" in options:
             return self.conversation(options["index"])
         named = options["conversation_id"]

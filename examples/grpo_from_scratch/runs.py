@@ -57,6 +57,8 @@ class Recipe:
     more_rate: float = 5e-4
     tests: int = 3
     """On the way, evenly."""
+    reward: RewardSpec = REWARD
+    """Of GRPO and the control."""
     longest: int = 512
     """Maximum length of an answer in tokens, for a pretrained model."""
 
@@ -186,8 +188,8 @@ class Results:
     """TRL's log of the GRPO stage."""
 
 
-def rows_of(conversations: Conversations, reward: RewardSpec | str = REWARD) -> Any:
-    """The rows of conversations, with the training reward or another one."""
+def rows_of(conversations: Conversations, reward: RewardSpec | str) -> Any:
+    """The rows of conversations with a reward."""
     return training_dataset(conversations, settings=SETTINGS, reward=reward)
 
 
@@ -204,7 +206,7 @@ def from_scratch(
 ) -> Results:
     """Make a model and warm it up; then run GRPO, the control, and further supervised steps."""
     seed, train = worlds.seed, worlds.train(recipe.people)
-    rows = fewer_comparisons(rows_of(train), recipe.compare_every)
+    rows = fewer_comparisons(rows_of(train, recipe.reward), recipe.compare_every)
     tokenizer = make_tokenizer(rows["prompt"])
     demos = careless_answers(train, SETTINGS, recipe.habit, random.Random(f"demonstrations {seed}"))
     pairs = encode(tokenizer, rows["prompt"], [demos[name] for name in rows["id"]])
@@ -260,7 +262,7 @@ def pretrained(
     before = Run(model.to(device))
     tester(before, 0)
     more: dict[str, Any] = {"use_vllm": True, "vllm_mode": "colocate"} if vllm else {}
-    rows, others = rows_of(train), train if control else None
+    rows, others = rows_of(train, recipe.reward), train if control else None
     runs, trained = _grpo_runs(recipe, before, tester, rows, others, worlds.seed, **more)
     return _results(tester, before, runs, trained, train, worlds.ceiling(len(tested), dev=dev))
 
@@ -277,7 +279,7 @@ def _grpo_runs(
         ordered = in_batches(chosen, tokenizer, recipe.prompts, recipe.steps, seed)
         with tempfile.TemporaryDirectory() as folder:
             trained = reinforce(
-                run.model, tokenizer, ordered, reward_functions(REWARD, chosen), folder,
+                run.model, tokenizer, ordered, reward_functions(recipe.reward, chosen), folder,
                 steps=recipe.steps, seed=seed, longest=tester.longest, rate=recipe.rate,
                 prompts=recipe.prompts, group=recipe.group,
                 tests=lambda step: tester(run, marks[step]) if step in marks else None, **config,
@@ -290,7 +292,7 @@ def _grpo_runs(
     runs = {GRPO: run}
     if misreport is not None:
         tester.say(f"{CONTROL}: as many steps")
-        asked, wrong = set(rows["id"]), rows_of(people.misreported(misreport, seed))
+        asked, wrong = set(rows["id"]), rows_of(people.misreported(misreport, seed), recipe.reward)
         wrong = wrong.select([i for i, name in enumerate(wrong["id"]) if name in asked])
         runs[CONTROL], _ = train(wrong)
     return runs, trained

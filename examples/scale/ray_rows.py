@@ -1,4 +1,4 @@
-"""Score replies to training rows with Ray Data (`pip install "attune-env[ray]"`).
+"""Score replies to training rows with Ray Data (needs attune-env[ray]).
 
 python examples/scale/ray_rows.py [CONVERSATIONS] [WORKERS]
 """

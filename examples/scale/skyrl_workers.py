@@ -1,6 +1,6 @@
 """Play conversations with SkyRL's generator on Ray: skyrl_workers.py TOKENIZER [CONVERSATIONS] [WORKERS].
 
-Needs `pip install "attune-env[skyrl]"`.
+Needs attune-env[skyrl].
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Play and score rows with verl's own workers: verl_workers.py MODEL [CONVERSATIONS] [WORKERS].
 
 MODEL holds a model's configuration and tokenizer. `Answers` stands for verl's servers, which need GPUs.
-Needs `pip install "attune-env[verl]"`.
+Needs attune-env[verl].
 """
 
 from __future__ import annotations

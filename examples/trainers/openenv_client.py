@@ -1,7 +1,7 @@
 """Play conversations on an OpenEnv server, several at a time.
 
-Needs the extra: pip install "attune-env[openenv]". With a URL it plays there; without one it starts a server
-of its own on the bundled sample and stops it afterwards:
+Needs attune-env[openenv]. With a URL it plays there; without one it starts a server of its own on the bundled
+sample and stops it afterwards:
 
     python openenv_client.py
     python openenv_client.py http://127.0.0.1:8000

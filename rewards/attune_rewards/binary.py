@@ -85,7 +85,7 @@ _SIDES: Final[tuple[tuple[str, Side, str, str], ...]] = (
         "human",
         "preferred",
         "What was wanted (Binary HP",
-        "`preferredBehavior` (also `na`), else `observedBehavior`",
+        "`preferredBehavior` (even if `na`), else `observedBehavior`",
     ),
 )
 _ASKED: Final[tuple[tuple[str, Stage], ...]] = (("", "assess"), ("_hp", "assess_hp"))
@@ -115,12 +115,12 @@ METRICS: Final[tuple[Metric, ...]] = (
     *(
         TurnMetric(
             f"binary_{name}_accuracy{ending}",
-            f"right answers / questions with a yes or no; truth: {truth}"
-            + (", re-asked in HP-facing wording" if ending else ""),
+            f"right answers / questions whose truth is yes or no; truth: {truth}"
+            + ("; asked again in HP-facing wording" if ending else ""),
             partial(_accuracy, side, stage),
             needs=(stage,),
-            edges="no answer and `na` count as no; no yes/no truth 0; "
-            f"no judgement at all {0 if ending else 1}",
+            edges="a missing answer or `na` counts as no; 0 if no truth is yes or no; "
+            f"{0 if ending else 1} if there are no judgements",
             label=f"{title}, HP-facing)" if ending else f"{title})",
             role="diagnostic" if ending else "input",
         )
@@ -129,7 +129,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     ),
     ConversationMetric(
         "perspective_gap_om_hp",
-        "avg_binary_om_accuracy − avg_binary_human_accuracy: above 0, what was done is predicted better "
+        "avg_binary_om_accuracy − avg_binary_human_accuracy; above 0 if what was done is predicted better "
         "than what was wanted",
         lambda case: case["avg_binary_om_accuracy"] - case["avg_binary_human_accuracy"],
         group="turn", needs=("assess",), better=None, low=-1.0,
@@ -137,20 +137,21 @@ METRICS: Final[tuple[Metric, ...]] = (
     ),
     ConversationMetric(
         "hp_perspective_gap",
-        "avg_binary_human_accuracy − avg_binary_human_accuracy_hp: above 0, HP-facing wording makes it worse",
+        "avg_binary_human_accuracy − avg_binary_human_accuracy_hp; above 0 if HP-facing wording lowers "
+        "accuracy",
         lambda case: case["avg_binary_human_accuracy"] - case["avg_binary_human_accuracy_hp"],
         group="turn", needs=("assess", "assess_hp"), better=None, low=-1.0,
     ),
     *(
         ConversationMetric(
             f"pooled_binary_{name}_metrics{ending}",
-            "tp, tn, fp, fn (yes is positive), accuracy, precision, recall, f1, mcc over all answered turns",
+            "tp, tn, fp, fn (yes is positive), accuracy, precision, recall, f1, mcc, over all answered turns",
             partial(_pooled, side, stage),
             group="turn",
             needs=(stage,),
             low=-1.0,
             high=math.inf,
-            edges="0 without a denominator; no answer and `na` count as no",
+            edges="a ratio with denominator 0 is 0; a missing answer or `na` counts as no",
         )
         for ending, stage in _ASKED
         for name, side, _, _ in _SIDES
@@ -180,7 +181,7 @@ def _leaf(name: str, side: Side, canonical: str, what: str) -> Leaf[TurnTruth, A
 LEAVES: Final = (
     _leaf(
         "binary_om", "observed", "avg_binary_om_accuracy",
-        "what the recorded reply did, by the person's yes or no to each question",
+        "what the recorded reply did, according to the person's yes or no to each question",
     ),
     _leaf(
         "binary_hp", "preferred", "avg_binary_human_accuracy",

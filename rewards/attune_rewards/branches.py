@@ -50,14 +50,14 @@ def _errors(truth: ConversationTruth, said: Reflect) -> dict[str, int]:
 
 METRICS: Final = (
     ReflectMetric(
-        "four_branch_mae", "mean absolute error over the branches that were rated",
+        "four_branch_mae", "mean absolute error over the rated branches",
         lambda truth, said: mean(_errors(truth, said).values()),
-        better="lower", high=SPAN, edges="unpredicted counts as 4", undefined="no branch was rated",
+        better="lower", high=SPAN, edges="a missing prediction counts as 4", undefined="no branch was rated",
     ),
     ReflectMetric(
         "four_branch_normalized", "1 − four_branch_mae/6",
         lambda truth, said: normalized(_errors(truth, said)),
-        edges="unpredicted counts as 4; 1 where none was rated",
+        edges="a missing prediction counts as 4; 1 if no branch was rated",
         label="Branch ratings (4-Branch)", role="input",
     ),
     ReflectMetric(
@@ -79,7 +79,7 @@ def _leaf(name: str) -> Leaf[ConversationTruth, Reflect]:
         answered=lambda truth, said: float(said.branches.get(name) is not None),
         reads=(f"branches.{name}",),
         text=PartText(
-            f"how well the model did at {name} feelings, as the person rated it from 1 to 7",
+            f"how well the model did at {name} feelings, as rated by the person from 1 to 7",
             "1 − |predicted − rated|/6",
             "the branch is rated",
             "no whole number from 1 to 7",

@@ -60,7 +60,8 @@ def _mean_of(nodes: tuple[Node, ...], case: Case) -> float:
 
 
 def _named(nodes: Iterable[Node]) -> str:
-    return ", ".join(node.name for node in nodes)
+    *most, last = [node.name for node in nodes]
+    return f"{', '.join(most)} and {last}"
 
 
 def _strict(node: Node, case: Case) -> float | None:
@@ -88,7 +89,7 @@ METRICS: Final[tuple[Metric, ...]] = (
             f"weighted mean of {_named(_counting(pillar))} (see the tree)",
             partial(canonical, pillar),
             group="composite", needs=stages_of(pillar), scale=100.0,
-            edges="an undefined panas_baseline_adjusted counts ½" if pillar.name == "holistic" else "",
+            edges="an undefined panas_baseline_adjusted counts as ½" if pillar.name == "holistic" else "",
             label=f"{_TITLES[pillar.name]}, {pillar.weight:.0%} (0-100)", role="input",
         )
         for pillar in COMPOSITE.children
@@ -121,21 +122,21 @@ METRICS: Final[tuple[Metric, ...]] = (
 STRICT_METRICS: Final[tuple[Metric, ...]] = (
     *(
         ConversationMetric(
-            f"strict_{pillar.name}", f"the tree's weighted mean of the defined leaves of {pillar.name}",
+            f"strict_{pillar.name}", f"weighted mean of the defined leaves of {pillar.name} (see the tree)",
             partial(_strict, pillar),
-            group="strict", needs=stages_of(pillar), undefined="nothing of it is annotated", source=OWN,
+            group="strict", needs=stages_of(pillar), undefined="none of them is annotated", source=OWN,
             label=f"Strict {_TITLES[pillar.name]}", role="beside",
         )
         for pillar in COMPOSITE.children
     ),
     ConversationMetric(
-        "composite_strict", "100 × the tree's weighted mean of its defined leaves, not rounded", _points,
-        group="composite", needs=_ALL, high=100.0, undefined="nothing is annotated", source=OWN,
+        "composite_strict", "100 × the weighted mean of all defined leaves (see the tree), not rounded",
+        _points, group="composite", needs=_ALL, high=100.0, undefined="nothing is annotated", source=OWN,
         label="Strict Composite (0-100)", role="beside",
     ),
     ConversationMetric(
-        "composite_partial", "the same where scored stages were left out, and only there; no Composite",
+        "composite_partial", "the same for a run that left out a scored stage; not a Composite",
         _points, group="strict", needs=(), high=100.0,
-        undefined="nothing of what was asked is annotated", source=OWN,
+        undefined="nothing that was asked is annotated", source=OWN,
     ),
 )  # fmt: skip

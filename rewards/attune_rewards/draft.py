@@ -90,7 +90,7 @@ def _similarity(ending: str, name: ResponseName, **more: Any) -> TurnMetric:
         f"shared tokens / all tokens of the draft and the {name} response",
         lambda turn, said: similarity(_text(said), turn.responses.get(name)),
         needs=("draft",),
-        edges="no draft 0",
+        edges="0 without a draft",
         **more,
     )
 
@@ -99,7 +99,7 @@ METRICS: Final = (
     TurnMetric(
         "response_similarity", "the highest of the three below",
         lambda turn, said: best_similarity(_text(said), turn.responses),
-        needs=("draft",), edges="no draft 0", undefined="no response",
+        needs=("draft",), edges="0 without a draft", undefined="no response",
         label="Response Similarity", role="diagnostic",
     ),
     _similarity("original", "original", better=None, averaged=False),
@@ -108,33 +108,33 @@ METRICS: Final = (
     ),
     _similarity("human_edited", "human", undefined="no such response"),
     TurnMetric(
-        "draft_judge_score", "(mean of the judge's dimensions − 1)/6, clamped",
+        "draft_judge_score", "(mean of the judge's scores − 1)/6, clamped to 0–1",
         lambda turn, said: judge_score(said.judged.scores) if said.judged else None,
         needs=("draft",), undefined="no judge",
         label="Draft Judge", role="beside", harness=False,
     ),
     TurnMetric(
         "draft_binary_alignment",
-        "answers of the judge that equal the preferred one / questions with a yes or no preferred",
+        "questions to which the judge's answer is the preferred one / questions with a preferred yes or no",
         lambda turn, said: binary_alignment(turn.preferred, said.judged.binary) if said.judged else None,
-        needs=("draft",), edges="a missing judge answer disagrees",
-        undefined="no assessment, or no such truth",
+        needs=("draft",), edges="a missing answer counts as not preferred",
+        undefined="no assessment, or no such question",
         label="Draft Binary Alignment", role="beside", harness=False,
     ),
     TurnMetric(
         "draft_binary_alignment_read",
-        "as draft_binary_alignment, with a reader's answers, over the questions that it reads well",
+        "like draft_binary_alignment, but with a reader's answers to the questions that it reads well",
         lambda turn, said: read_alignment(turn.preferred, said.draft.read) if said.draft else None,
-        needs=("draft",), undefined="no draft, nobody read it, or no such truth", source=OWN,
+        needs=("draft",), undefined="no draft, no reader, or no such question", source=OWN,
         label="Draft Binary Alignment (reader)", role="beside", harness=False,
     ),
     TurnMetric(
         "draft_reader_agreement",
-        "questions that the judge and the reader answer alike / those that both answer",
+        "questions answered alike by judge and reader / questions answered by both, of those read well",
         lambda turn, said: agreement(
             said.judged.binary if said.judged else None, said.draft.read if said.draft else None
         ),
-        needs=("draft",), undefined="no judge, no reader, or no question of both", source=OWN,
+        needs=("draft",), undefined="no judge, no reader, or no such question", source=OWN,
         label="Draft: Judge and Reader Agree", role="beside", harness=False, better=None,
     ),
 )  # fmt: skip
@@ -177,9 +177,9 @@ LEAVES: Final[tuple[Leaf[TurnTruth, Draft], ...]] = (
         reads=("preferred", "message", "history"),
         text=PartText(
             "whether the draft does what the person wanted and no more, according to a reader",
-            "answers of the reader that equal the preferred one / questions that it reads well",
-            "a question that it reads well has a preferred yes or no",
-            "a draft that nobody read",
+            "questions to which the reader's answer is the preferred one / questions that it reads well",
+            "at least one question that it reads well has a preferred yes or no",
+            "a draft without a reader's answers",
         ),
     ),
 )  # fmt: skip

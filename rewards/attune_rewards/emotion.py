@@ -144,44 +144,46 @@ def _canonical(
 
 
 def _metric(name: str, formula: str, score: Score, **more: Any) -> TurnMetric:
-    edges = "both empty 1, one empty 0"
+    edges = "1 if both are empty, 0 if one is"
     return TurnMetric(name, formula, partial(_canonical, score), needs=("assess",), edges=edges, **more)
 
 
 METRICS: Final = (
     _metric(
-        "emotion_hit_rate", "the same as recall", lambda felt, said: overlap(felt, said).recall,
+        "emotion_hit_rate", "same as recall", lambda felt, said: overlap(felt, said).recall,
         label="Emotion Hit Rate", role="diagnostic", harness=False,
     ),
     TurnMetric(
         "emotion_intensity_mae",
-        "mean absolute error over emotions named on both sides with known intensities",
+        "mean absolute error over the emotions named on both sides with an intensity",
         partial(_canonical, intensity_mae), needs=("assess",), better="lower", high=6.0,
         undefined="no such emotion",
         label="Emotion Intensity MAE (0-6)", role="diagnostic", harness=False,
     ),
     _metric(
-        "emotion_precision", "hits / size(P), over sets", lambda felt, said: overlap(felt, said).precision,
+        "emotion_precision", "hits / size(P), as sets", lambda felt, said: overlap(felt, said).precision,
         averaged=False,
     ),
     _metric(
-        "emotion_recall", "hits / size(T), over sets", lambda felt, said: overlap(felt, said).recall,
+        "emotion_recall", "hits / size(T), as sets", lambda felt, said: overlap(felt, said).recall,
         averaged=False,
     ),
     _metric(
-        "emotion_f1", "2PR / (P + R); 0 without a hit", lambda felt, said: overlap(felt, said).f1,
+        "emotion_f1", "2 × precision × recall / (precision + recall); 0 without a hit",
+        lambda felt, said: overlap(felt, said).f1,
         label="Emotion match (Emotion F1)", role="input",
     ),
     _metric(
-        "emotion_f1_intensity", "F1 × mean(1 − error/6); 0 where no intensity can be compared", f1_intensity
+        "emotion_f1_intensity", "F1 × mean(1 − error/6); 0 if no intensities can be compared", f1_intensity
     ),
     _metric(
-        "emotion_va_score", "total similarity of the best matching / max(n(T), n(P)), over lists", va_score,
+        "emotion_va_score", "total similarity of the best matching / max(size(T), size(P)), as lists",
+        va_score,
         label="Emotion similarity (Emotion VA)", role="input",
     ),
     _metric(
         "emotion_va_intensity_score",
-        "the same, a pair being worth 0.7 × similarity + 0.3 × (1 − error/6)", va_intensity_score,
+        "the same, with each pair worth 0.7 × similarity + 0.3 × (1 − error/6)", va_intensity_score,
     ),
 )  # fmt: skip
 
@@ -222,16 +224,17 @@ def _leaf(
 LEAVES: Final = (
     _leaf(
         "emotion_f1", f1, "avg_emotion_f1", "which of the 20 feelings the person had",
-        "F1 of the tag sets; both empty 1",
+        "F1 of the tag sets; 1 if both are empty",
     ),
     _leaf(
         "emotion_va", va_score, "avg_emotion_va_score",
         "how close the feelings named are to those felt, on the valence–arousal plane",
-        "mean similarity of the best one-to-one matching × coverage; both empty 1, one empty 0",
+        "mean similarity of the best one-to-one matching × coverage; 1 if both are empty, 0 if one is",
     ),
     _leaf(
         "emotion_hit_rate", lambda felt, said: overlap(felt, said).recall, None,
-        "what share of the feelings was named", "hits / feelings; both empty 1: naming all of them earns 1",
+        "what share of the feelings was named",
+        "hits / annotated feelings; 1 if both are empty; naming all 20 earns 1 where any is annotated",
     ),
     _leaf(
         "emotion_f1_intensity", f1_intensity, None, "which feelings, and how strong",
@@ -240,7 +243,7 @@ LEAVES: Final = (
     _leaf(
         "emotion_va_intensity_score", va_intensity_score, None,
         "how close the feelings named are to those felt, and how strong",
-        "as emotion_va, a pair being worth 0.7 × similarity + 0.3 × (1 − error/6)", rated=True,
+        "like emotion_va, with each pair worth 0.7 × similarity + 0.3 × (1 − error/6)", rated=True,
     ),
     Leaf(
         name="emotion_intensity_mae",
@@ -252,7 +255,7 @@ LEAVES: Final = (
         reads=("tags",),
         text=PartText(
             "how strong the named feelings were", "1 − emotion_intensity_mae/6",
-            "an intensity is annotated", "no feeling named that was felt, with its intensity",
+            "at least one intensity is annotated", "no correct feeling with an intensity",
         ),
     ),
 )  # fmt: skip

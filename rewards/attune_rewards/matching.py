@@ -1,7 +1,7 @@
 """Best one-to-one matching of emotions by valence-arousal similarity, with or without intensity.
 
-Up to two tags per side are matched in closed form, more by SciPy's Hungarian algorithm (imported lazily); a
-bounded cache answers repeated calls, which are the great majority.
+One tag on a side, or two on both, are matched in closed form, larger cases by SciPy's Hungarian algorithm
+(imported lazily); a bounded cache answers repeated calls, which are the great majority.
 """
 
 from __future__ import annotations

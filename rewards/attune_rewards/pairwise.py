@@ -69,14 +69,14 @@ def _picks(said: TurnPrediction) -> Mapping[int, Side]:
 
 METRICS: Final = (
     TurnMetric(
-        "pairwise_accuracy", "right picks / all comparisons; a coin 0.5",
+        "pairwise_accuracy", "right picks / all comparisons",
         lambda turn, said: accuracy(turn.comparisons, _picks(said)),
-        needs=("prefer",), edges="no comparisons 1; a missing pick or a missing winner is wrong",
+        needs=("prefer",), edges="1 if there are no comparisons; a missing pick or winner counts as wrong",
         label="Preferred reply (Pairwise)", role="input",
     ),
     TurnMetric(
         "pairwise_kendall_tau",
-        "τ of the HP's and the EM's ranking of the responses by wins, ties in alphabetical order; a coin 0",
+        "τ between the HP's and the EM's ranking of the responses by wins, with ties in alphabetical order",
         lambda turn, said: kendall_tau(turn.comparisons, _picks(said)),
         needs=("prefer",), low=-1.0, undefined="no pick, or fewer than two responses",
         label="Ranking of replies (Kendall tau)", role="beside",
@@ -122,7 +122,7 @@ LEAVES: Final = (
         reads=("comparisons",),
         text=PartText(
             "how the person ranked the replies",
-            "(τ + 1)/2 of the rankings by wins",
+            "(τ + 1)/2 for the two rankings by wins",
             "at least one comparison of two replies has a winner",
             "no pick",
         ),

@@ -137,7 +137,7 @@ METRICS: Final = (
     ),
     ReflectMetric(
         "panas_normalized", "1 − panas_mae/60", lambda truth, said: normalized(_total_mae(truth, said)),
-        edges="as panas_mae",
+        edges="as for panas_mae",
         label="Affect totals afterwards (PANAS Normalized)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
@@ -151,12 +151,12 @@ METRICS: Final = (
         low=-1.0, undefined="a total is unknown, or post = pre",
     ),
     ReflectMetric(
-        "panas_baseline_adjusted", "mean of the defined ones of the two",
+        "panas_baseline_adjusted", "mean of the two above, ignoring an undefined one",
         lambda truth, said: mean(_adjusted(truth, said)), low=-1.0, undefined="neither is defined",
         label="Affect afterwards (PANAS Baseline-Adjusted, -1 to 1)", role="input",
     ),
     ReflectMetric(
-        "panas_item_mae", "mean absolute error over items known on both sides",
+        "panas_item_mae", "mean absolute error over the items known on both sides",
         lambda truth, said: item_mae(truth.post, said.panas),
         better="lower", high=ITEM_SPAN, undefined="no such item",
     ),
@@ -165,9 +165,10 @@ METRICS: Final = (
         label="Affect by item afterwards (PANAS Item Normalized)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
-        "panas_item_baseline_adjusted", "the adjusted score per item with span 6, mean of the defined",
+        "panas_item_baseline_adjusted",
+        "mean of the items' baseline-adjusted scores (span 6), ignoring undefined ones",
         lambda truth, said: items_baseline_adjusted(truth.pre, truth.post, said.panas),
-        low=-1.0, undefined="no item that moved is known on all sides",
+        low=-1.0, undefined="no item that changed is known before, after and in the prediction",
     ),
 )  # fmt: skip
 
@@ -195,9 +196,9 @@ def _side(side: int, name: str, polarity: Polarity) -> Leaf[ConversationTruth, R
         reads=("pre_totals", "post_totals"),
         text=PartText(
             f"the person's {polarity} affect after the conversation: the sum of ten items",
-            "(a + 1)/2 with a = (s − naive)/(1 − naive), s = 1 − |post − predicted|/60, "
-            "naive = 1 − |post − pre|/60, a clamped to −1…1",
-            "both totals are known and the total moved",
+            "(a + 1)/2, where a = (s − naive)/(1 − naive), clamped to −1…1; s = 1 − |post − predicted|/60; "
+            "naive = 1 − |post − pre|/60",
+            "the totals before and after are known and differ",
             "any of the ten items without a valid answer",
         ),
     )
@@ -224,8 +225,8 @@ LEAVES: Final = (
         reads=("post",),
         text=PartText(
             "each feeling after the conversation, item by item",
-            "mean of 1 − |predicted − rated|/6 over the items rated",
-            "an item is rated after the conversation",
+            "mean of 1 − |predicted − rated|/6 over the rated items",
+            "at least one item is rated after the conversation",
             "each item without a valid answer",
         ),
     ),

@@ -93,32 +93,34 @@ def _f1(truth: ConversationTruth, said: Reflect) -> float:
     return set_f1(truth.q1 or (), said.q1 or ())
 
 
-_EMPTY: Final = "both empty 1, one empty 0"
-_ABSENT: Final = "both absent 1, one absent 0"
+_EMPTY: Final = "1 if both are empty, 0 if one is"
+_ABSENT: Final = "1 if both are absent, 0 if one is"
 
 METRICS: Final = (
     ReflectMetric(
-        "q1_looking_for_score", "the overlap chosen with `--q1-overlap`: q1_looking_for_jaccard by default",
+        "q1_looking_for_score", "the overlap chosen with `--q1-overlap`; q1_looking_for_jaccard by default",
         _jaccard, by_setting={"f1": _f1}, edges=_EMPTY, label="Goals (Q1)", role="input",
     ),
     ReflectMetric(
         "q1_looking_for_jaccard", "intersection / union of the option sets", _jaccard, edges=_EMPTY
     ),
-    ReflectMetric("q1_looking_for_f1", "2 × shared / (sizes added)", _f1, edges=_EMPTY, source=PORT),
     ReflectMetric(
-        "q2_emotion_clarity_match", "1 for an exact match without case, else 0",
+        "q1_looking_for_f1", "2 × shared options / sum of the set sizes", _f1, edges=_EMPTY, source=PORT
+    ),
+    ReflectMetric(
+        "q2_emotion_clarity_match", "1 for an exact match, ignoring case, else 0",
         lambda truth, said: exact_match(truth.q2, said.q2), edges=_ABSENT,
         label="Clarity of feelings (Q2)", role="input",
     ),
     ReflectMetric(
-        "q3_model_fit_match", "1 for an exact match without case, else 0",
+        "q3_model_fit_match", "1 for an exact match, ignoring case, else 0",
         lambda truth, said: exact_match(truth.q3, said.q3), edges=_ABSENT,
         label="Model fit (Q3)", role="input",
     ),
     ReflectMetric(
         "q3_model_fit_ordinal_distance", "steps between the two options",
         lambda truth, said: fit_distance(truth.q3, said.q3),
-        better="lower", high=len(Q3_OPTIONS) - 1, edges="one unknown 3, both unknown 0",
+        better="lower", high=len(Q3_OPTIONS) - 1, edges="3 if one is unknown, 0 if both are",
         label="Model fit distance (Q3, 0-3)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
@@ -154,25 +156,26 @@ def _leaf(
 _SAME: Final = "1 for the same option, else 0"
 LEAVES: Final = (
     _leaf("q1", set_jaccard, "q1_looking_for_score", PartText(
-        "what the person was looking for", "intersection / union of the options; both empty 1", "annotated",
-        "no valid list of options",
+        "what the person was looking for", "intersection / union of the options; 1 if both are empty",
+        "annotated", "no valid list of options",
     )),
     _leaf("q2", exact_match, "q2_emotion_clarity_match", PartText(
-        "how clear the feelings were", _SAME, "annotated", "no option",
+        "how clear the feelings were", _SAME, "annotated", "no valid option",
     )),
     _leaf("q3", exact_match, "q3_model_fit_match", PartText(
-        "how well the model fitted", _SAME, "annotated", "no option",
+        "how well the model fitted", _SAME, "annotated", "no valid option",
     )),
     _leaf("q3_follow_up", fuzzy_f1, "q3_follow_up_score", PartText(
         "what felt off",
-        "fuzzy F1: 1 for an exact match, else the best token overlap of at least 0.3; both empty 1",
+        "fuzzy F1: 1 for an exact match, else the best token overlap if at least 0.3; 1 if both are empty",
         "annotated; an empty list is an annotation", "no valid list",
     )),
     _leaf("q1", set_f1, "", PartText(
-        "what the person was looking for, by F1", "2 × shared / (sizes added)", "annotated", "no valid list",
+        "what the person was looking for, by F1", "2 × shared options / sum of the set sizes", "annotated",
+        "no valid list",
     ), "q1_looking_for_f1"),
     _leaf("q3", lambda true, said: 1 - fit_distance(true, said) / 3, "", PartText(
-        "how well the model fitted, with credit for near options", "1 − steps between the options/3",
-        "annotated", "no option",
+        "how well the model fitted, with credit for near options", "1 − (steps between the options)/3",
+        "annotated", "no valid option",
     ), "q3_model_fit_ordinal_distance"),
 )  # fmt: skip

@@ -85,7 +85,7 @@ class ScoredRequest:
         """
         if said is not None and not isinstance(said, PREDICTION_OF[self.stage]):
             wanted = PREDICTION_OF[self.stage].__name__
-            raise TypeError(f"stage {self.stage} takes {wanted}, got {type(said).__name__}")
+            raise TypeError(f"stage {self.stage} expects {wanted}, got {type(said).__name__}")
         scores, paid = {}, 0.0
         for part, weight, baseline in self.weighted:
             read = said is not None or part.scores_silence

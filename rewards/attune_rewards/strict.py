@@ -84,7 +84,7 @@ _AT_THE_END: Final = sum(LEAF[name].stage == "reflect" for name in LEAVES)
 
 METRICS: Final[tuple[Metric, ...]] = (
     ConversationMetric(
-        "strict_parts", "the leaves; in aggregates `strict_emotion_f1` and so on",
+        "strict_parts", "the score of each leaf; in aggregates `strict_emotion_f1` and so on",
         lambda case: strict_parts(case.truth, case.prediction),
         group="strict", needs=(), edges="a leaf that is not annotated or was not asked is left out",
         source=OWN,
@@ -96,14 +96,13 @@ METRICS: Final[tuple[Metric, ...]] = (
     ),
     ConversationMetric(
         "unscored_share",
-        f"places without annotation / all places: {len(LEAVES) - _AT_THE_END} leaves a turn and "
-        f"{_AT_THE_END} at the end",
+        f"unannotated leaves / all leaves: {len(LEAVES) - _AT_THE_END} per turn and {_AT_THE_END} at the end",
         lambda case: unscored_share(case.truth), group="coverage", needs=(), better=None, source=OWN,
         label="Unscored share", role="beside",
     ),
     ConversationMetric(
         "answered_share",
-        "scored places with a valid answer / all scored places, whatever the answers say",
+        "scored leaves with a valid answer, right or wrong / all scored leaves",
         lambda case: answered_share(case.truth, case.prediction),
         group="coverage", needs=(), undefined="nothing is scored", source=OWN,
         label="Answered share", role="beside",

@@ -55,7 +55,7 @@ def test_policies_are_references_and_the_oracle_is_no_model() -> None:
 def test_the_strict_variant_leads_where_it_was_asked_for() -> None:
     entries = [entry(f"c{i}", composite_score=70.0, composite_strict=40.0) for i in range(5)]
     table = first(LEADERS, Study(scored(entries, "strict")))
-    assert [head.name for head in table.heads[3:5]] == ["Strict", "Canonical"]
+    assert [head.name for head in table.heads[3:5]] == ["Strict Composite", "Canonical Composite"]
     assert means(table, "composite_strict") == [40.0]
 
 

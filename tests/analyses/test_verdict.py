@@ -125,7 +125,7 @@ def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> 
     assert "over participants" in PROFILE.run(replace(made, resample="participant")).caption
     assert summary(made)[-2:] == [
         "Against the best baseline on each part, it does significantly better on “emotion match”.",
-        "With 8 participants, it is not shown to do so on “preferred reply” (see the profile).",
+        "With 8 participants, it shows no significant advantage on “preferred reply” (see the profile).",
     ]
 
 
@@ -148,7 +148,9 @@ def test_a_part_counts_only_against_the_baseline_that_is_best_on_it() -> None:
     assert (
         "Against the best baseline on each part, it does significantly better on “preferred reply”." in said
     )
-    assert "With 8 participants, it is not shown to do so on “emotion match” (see the profile)." in said
+    assert (
+        "With 8 participants, it shows no significant advantage on “emotion match” (see the profile)." in said
+    )
 
 
 def test_the_profile_follows_the_baseline_that_is_chosen() -> None:
@@ -184,8 +186,8 @@ def test_the_difference_from_the_baseline_has_an_interval_of_its_own() -> None:
 @pytest.mark.parametrize(("values", "said"), [
     ([50.0] * 10, "scores the same as `lexicon`, a small word list, in every conversation: does the endpoint "
                   "serve your model?"),
-    ([52.0] * 10, "scores significantly above `lexicon`, a small word list: by 2.0 points."),
-    ([47.0] * 10, "scores significantly below `lexicon`, a small word list: by 3.0 points."),
+    ([52.0] * 10, "scores significantly above `lexicon`, a small word list, by 2.0 points."),
+    ([47.0] * 10, "scores significantly below `lexicon`, a small word list, by 3.0 points."),
     # 1 above or below: 0.2 * 1 - 0.8 * 1 to 0.8 * 1 - 0.2 * 1
     ([49.0, 51.0] * 5, "is indistinguishable from `lexicon`, a small word list: 0.0 points (-0.6 to 0.6)."),
     # 0.4 on average; 0.2 * 1.1 - 0.8 * 0.3 = -0.02 to 0.8 * 1.1 - 0.2 * 0.3: one decimal would say 0.0
@@ -266,10 +268,10 @@ def test_the_summary_is_short_and_plain() -> None:
 def test_replies_that_cannot_be_read_are_mentioned() -> None:
     entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "builtin/prior": [40.0] * 6})
     said = summary(study(entries))  # one reply of ten, as the entries say
-    assert said[-1] == "10% of the replies of `a` could not be read and count as unanswered."
+    assert said[-1] == "10% of the replies from `a` were unreadable and count as unanswered."
 
 
 def test_of_several_models_the_worst_share_is_named() -> None:
     entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "lab/b": [45.0] * 6, "builtin/prior": [40.0] * 6})
-    told = "Up to 10% of the replies of 2 models could not be read and count as unanswered."
+    told = "Up to 10% of the replies from 2 models were unreadable and count as unanswered."
     assert told in summary(study(entries))

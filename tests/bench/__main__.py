@@ -1,4 +1,4 @@
-"""Prints each figure of docs/performance.md, most as ratios measured back to back in one run."""
+"""Prints most figures of docs/performance.md, mainly as ratios measured back to back in one run."""
 
 from __future__ import annotations
 

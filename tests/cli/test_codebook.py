@@ -43,8 +43,8 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(
     assert wording == f"questions in the wording of official ({name})"
     told, _, text = missing.partition(", so in our own wording: ")
     gaps = set(text.split(", "))
-    assert told.startswith("not in ")
-    assert Path(told.removeprefix("not in ")).name == name
+    assert told.startswith("missing from ")
+    assert Path(told.removeprefix("missing from ")).name == name
     assert set(BINARY_IDS) - gaps == {"B1"}
     assert gaps >= {"PW1", "q1_lookingFor", "q1_lookingFor.options", "perceiving"}
     assert "general" not in gaps

@@ -34,7 +34,7 @@ def test_a_demo_plays_everything_and_reports_it_and_again_the_same(tmp_path: Pat
     assert means == sorted(means, reverse=True)
     assert done.stdout.splitlines()[-2:] == [
         "open my demo/report/report.html",
-        'next: attune report "my demo/scores.json" -o report',
+        "next, run your own model: attune run custom MODEL sample --base-url URL --output 'my demo'",
     ]
     assert len(table_rows(attune("report", "my demo/scores.json", cwd=tmp_path).stdout)) == 4
 

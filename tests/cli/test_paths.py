@@ -17,7 +17,7 @@ def test_a_name_gives_its_folder_without_one_all_are_listed(tmp_path: Path) -> N
     assert (Path(out.rstrip("\n")) / "attunebench.yaml").is_file()
     assert err.splitlines() == ([] if find_spec("lm_eval") else [INSTALL])
     ((header, *rows),) = table_rows(attune_here("paths", tmp_path)[0]).values()
-    assert header == ["name", "holds", "folder"]
+    assert header == ["name", "contents", "folder"]
     assert [row[0] for row in rows] == list(PLACES)
     assert all(Path(row[2]).is_dir() for row in rows)
     out, err = attune_here("paths lm_eval", tmp_path, 2)

@@ -211,7 +211,7 @@ def test_scores_that_do_not_belong_in_one_table_are_refused(
     changed(place, "other.json", "m/b", **metadata)
     (line,) = report(place, "--compare", "other.json", code=2)[1].splitlines()
     assert line.startswith(f"error: {said}")
-    assert line.endswith("--side-by-side shows them in tables of their own")
+    assert line.endswith("--side-by-side shows them in separate tables")
     out, _ = report(place, "other.json", "--side-by-side")
     for label in ("scores.json", "other.json"):
         assert f"# {label}: Leaderboard, canonical scoring, points of 100" in out

@@ -101,7 +101,7 @@ def test_conversations_without_a_result_are_counted_aloud(place: Path) -> None:
     (place / "results" / FIRST).unlink()
     (place / "results" / FIRST.replace("oracle", "always-no")).unlink()
     _, err = score(place)
-    assert err == ["1 of 3 conversations have no result"]
+    assert err == ["1 of 3 conversations have no results"]
 
 
 def test_files_of_the_official_runner_score_the_same(place: Path) -> None:
@@ -172,4 +172,4 @@ def test_a_conversation_that_stands_twice_with_different_scores_is_named(place: 
         read_scores(write(place / "other.json", whole))
     (problem,) = raised.value.problems
     assert problem.place == "conversations[6]"
-    assert problem.found == f'other scores of "{first["conversationId"]}" than in conversations[0]'
+    assert problem.found == f'different scores for "{first["conversationId"]}" than in conversations[0]'

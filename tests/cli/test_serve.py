@@ -70,7 +70,7 @@ def test_without_the_extra_command_and_names_give_the_line_that_installs_it(
     (["--reward", "composit"], 2, "did you mean 'composite'"),
     (["--stages", "asses"], 2, "did you mean 'assess'"),
     (["--mode", "verbos"], 2, "did you mean 'verbose'"),
-    (["--level", "clear"], 2, 'level and world_seed describe data="simulated"'),
+    (["--level", "clear"], 2, 'level and world_seed apply only to data="simulated"'),
     (["--data", "simulated", "--where", "turns>2"], 2, "where"),
     (["--data", "nowhere"], 1, "nowhere"),
     (["--data", "unmarked", "--training"], 1, "may not be trained on"),

@@ -50,7 +50,7 @@ def test_parts_are_folders_of_whole_participants(tmp_path: Path) -> None:
         assert row[6] == f"out/{name}"
         numbers += names(tmp_path / "out" / name)
     assert sorted(numbers) == names(tmp_path / "my data")  # file numbers are kept
-    assert "# provenance own; no participant is in more than one part." in out
+    assert "# provenance own; no participant is in more than one split." in out
     split_up(tmp_path, f"'my data' --into {shares} --seed 5 --stratify diagnosis -o again")
     assert snapshot(tmp_path / "again") == snapshot(tmp_path / "out")
 
@@ -66,7 +66,7 @@ def test_other_sources_are_numbered_from_one(tmp_path: Path) -> None:
 def test_a_split_of_a_selection(tmp_path: Path) -> None:
     data(tmp_path / "data")
     _, err = split_up(tmp_path, "data --where diagnosis=any --into a=.5,b=.5 -o out")
-    assert err == "5 of 11 conversations have diagnosis=any\n"
+    assert err == "5 of 11 conversations match diagnosis=any\n"
     chosen = {c.conversation_id for c in select(load(tmp_path / "data"), "diagnosis=any")}
     assert {c.conversation_id for name in "ab" for c in load(tmp_path / "out" / name)} == chosen
 
@@ -133,7 +133,7 @@ def test_an_official_subset_is_copied_by_file_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("Subsample5", "did you mean"), ("Subsample20", "sample holds own records"),
+    ("Subsample5", "did you mean"), ("Subsample20", "sample contains own records"),
 ])  # fmt: skip
 def test_what_is_no_subset(tmp_path: Path, name: str, said: str) -> None:
     assert said in attune_here(f"data subset {name} sample -o x", tmp_path, 2)[1]

@@ -41,7 +41,7 @@ def values(place: Path, inside: set[str], metric: str = "composite_score") -> li
 
 def test_the_official_command_word_for_word_and_alone_without_compare(place: Path) -> None:
     out, err = attune_here("subset -s ./scores.json -d data --diagnosis ADHD --compare", place)
-    assert err == "2 of 6 scored conversations have diagnosis=ADHD\n"
+    assert err == "2 of 6 scored conversations match diagnosis=ADHD\n"
     tables = table_rows(out)
     (title,) = [title for title in tables if title.startswith("Composite: diagnosis=ADHD against the others")]
     header, *rows = tables[title]
@@ -53,7 +53,7 @@ def test_the_official_command_word_for_word_and_alone_without_compare(place: Pat
     assert row["subset"].startswith(f"{np.mean(ours):.2f} [")
     assert row["difference"].startswith(f"{np.mean(ours) - np.mean(theirs):.2f} [")
     assert row["difference"].endswith("†")  # four people
-    assert "# 2 conversations on neither side, since the field is not stated there." in out
+    assert "# 2 conversations on neither side, because the field is not stated there." in out
     assert sorted(names(place)) == ["data", "results", "scores.json"]  # nothing is written
     tables = table_rows(attune_here("subset -s scores.json --diagnosis ADHD", place)[0])
     assert [title.partition(";")[0] for title in tables][1:] == [title for title, _ in GROUPS]

@@ -31,7 +31,7 @@ def report(cwd: Path, words: str, code: int = 0) -> tuple[str, str]:
 
 def test_stats_of_a_selection(place: Path) -> None:
     out, err = attune_here("data stats data --json --where diagnosis=adhd", place)
-    assert err == "2 of 4 conversations have diagnosis=adhd\n"
+    assert err == "2 of 4 conversations match diagnosis=adhd\n"
     chosen = select(load(place / "data"), "diagnosis=ADHD")
     assert json.loads(out) == describe(chosen) | {"fingerprint": chosen.fingerprint}
     plain, _ = attune_here("data stats data --where diagnosis=adhd", place)
@@ -49,7 +49,7 @@ def test_a_run_plays_what_is_selected(place: Path) -> None:
 def test_scores_and_reports_of_a_selection_are_those_of_the_whole(place: Path) -> None:
     score(place, "-o", "all.json")
     out, err = score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
-    assert err == ["2 of 4 conversations have diagnosis=ADHD"]
+    assert err == ["2 of 4 conversations match diagnosis=ADHD"]
     assert "wrote some.json (4 results)" in out
     assert "# only the conversations with diagnosis=ADHD." in out
     everything, some = read(place / "all.json"), read(place / "some.json")
@@ -64,7 +64,7 @@ def test_scores_and_reports_of_a_selection_are_those_of_the_whole(place: Path) -
     narrowed, told = report(place, "all.json --where diagnosis=ADHD")
     assert narrowed == report(place, "some.json")[0]
     assert "# only the conversations with diagnosis=ADHD." in narrowed
-    assert told == "2 of 4 scored conversations have diagnosis=ADHD\n"
+    assert told == "2 of 4 scored conversations match diagnosis=ADHD\n"
     (rows,) = [rows[1:] for title, rows in table_rows(narrowed).items() if title.startswith("Leader")]
     assert {row[0]: row[8] for row in rows} == {"builtin/oracle": "2", "builtin/always-no": "2"}
 
@@ -94,7 +94,7 @@ def test_profiles_that_have_changed_are_told(place: Path) -> None:
     warning, counted = report(place, "all.json --where diagnosis=ADHD")[1].splitlines()
     assert warning.startswith("warning: data: found fingerprint ")
     assert warning.endswith("; the conversations have changed since scoring")
-    assert counted == "3 of 4 scored conversations have diagnosis=ADHD"
+    assert counted == "3 of 4 scored conversations match diagnosis=ADHD"
 
 
 def test_results_outside_the_selection_are_no_problem_and_strangers_are(place: Path) -> None:
@@ -108,7 +108,8 @@ def test_a_selection_without_results(place: Path) -> None:
         path.unlink()
     _, err = score(place, "-o", "x.json", "--where", "diagnosis=none", code=1)
     assert err[-1] == (
-        "error: results: found no result for a conversation with diagnosis=none, expected at least one; "
+        "error: results: found no result for a conversation that matches diagnosis=none, expected "
+        "at least one; "
         "run them first, or choose others"
     )
     score(place, "-o", "all.json")

@@ -34,7 +34,7 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     printed, told = attune_here("data validate in", tmp_path, code=1)
     assert told.splitlines() == [
         "error: in/conversation_2.json: line 1 column 20: found the end of the file, "
-        "expected valid JSON; it is cut off: fetch it or make it again",
+        "expected valid JSON; it is cut off: download or create it again",
         "error: in/conversation_10.json: turns[0].annotations.pairwiseComparisons[0].winner: "
         'found "C", expected "A" or "B" (null if none was annotated)',
     ]

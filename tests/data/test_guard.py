@@ -56,7 +56,7 @@ def test_what_lies_under_test_samples_cannot_be_declared_your_own(tmp_path: Path
     path = folder(tmp_path / "Test Samples" / "Sample200", {1: record(provenance="own")})
     message = refusal(load(path, provenance="own"))
     assert "(marked benchmark; " in message
-    assert 'what lies under a folder "Test Samples" stays benchmark' in message
+    assert 'everything in a folder "Test Samples" stays benchmark' in message
 
 
 @pytest.mark.parametrize("wrong", [record(), "sample", None, 3])

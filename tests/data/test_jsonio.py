@@ -16,7 +16,7 @@ from tests.data.builders import only_problem, problems_of, record, write
 
 # a comma too many: Python up to 3.12 names the brace behind it, later ones the comma itself
 COMMA = "line 1 column 8" if sys.version_info >= (3, 13) else "line 1 column 9"
-CUT = "it is cut off: fetch it or make it again"
+CUT = "it is cut off: download or create it again"
 
 
 def only(text: str) -> Problem:
@@ -38,13 +38,13 @@ def test_valid_json_is_read_as_it_is(value: object) -> None:
 @pytest.mark.parametrize(("text", "place", "found", "advice"), [
     ("", "", "an empty file", "remove"), (" ", "", "an empty file", "remove"),
     ("\n\t\r\n", "", "an empty file", "remove"),
-    ("hello", "line 1 column 1", "broken JSON", "mend"),
-    ('{"a": 1,\n "b": oops}', "line 2 column 7", "broken JSON", "mend"),
-    ("{'a': 1}", "line 1 column 2", "broken JSON", "mend"),
-    ('{"a": 1} {"b": 2}', "line 1 column 10", "broken JSON", "mend"),
-    ('{"a": 1,}', COMMA, "broken JSON", "mend"),
-    ('{"a": "two\nlines"}', "line 1 column 11", "broken JSON", "mend"),
-    ('{"é😀": \\}', "line 1 column 8", "broken JSON", "mend"),
+    ("hello", "line 1 column 1", "broken JSON", "fix"),
+    ('{"a": 1,\n "b": oops}', "line 2 column 7", "broken JSON", "fix"),
+    ("{'a': 1}", "line 1 column 2", "broken JSON", "fix"),
+    ('{"a": 1} {"b": 2}', "line 1 column 10", "broken JSON", "fix"),
+    ('{"a": 1,}', COMMA, "broken JSON", "fix"),
+    ('{"a": "two\nlines"}', "line 1 column 11", "broken JSON", "fix"),
+    ('{"é😀": \\}', "line 1 column 8", "broken JSON", "fix"),
     ('{"a": 1,\n "b": ', "line 2 column 7", "the end of the file", CUT),
     ('{"a": [1, 2', "line 1 column 12", "the end of the file", CUT),
     ('{"a"', "line 1 column 5", "the end of the file", CUT),
@@ -53,7 +53,7 @@ def test_valid_json_is_read_as_it_is(value: object) -> None:
     *(('{"a":\n {"b": [1,\n ' + number + "]}}", "a.b[1]", found, "replace")
       for number, found in [("NaN", "nan"), ("Infinity", "inf"), ("-Infinity", "-inf"), ("1e999", "inf"),
                             ("-1e999", "-inf"), ("1" * 400 + ".0", "inf")]),
-    ('{"a":\n {"b": [1,\n ' + "7" * 5000 + "]}}", "a.b[1]", "a number of thousands of digits", ""),
+    ('{"a":\n {"b": [1,\n ' + "7" * 5000 + "]}}", "a.b[1]", "a number with thousands of digits", ""),
     (r'{"a": [1, "\ud800"]}', "a[1]", "a lone surrogate", "replace"),
     (r'{"a": {"b": "x\udfffy"}}', "a.b", "a lone surrogate", "replace"),
     (r'["ok", "\ude00\ud83d"]', "[1]", "a lone surrogate", "replace"),  # two halves in the wrong order

@@ -124,9 +124,9 @@ def test_a_dataset_is_loaded_by_its_name_unless_a_path_has_it(
 
 @pytest.mark.parametrize(("files", "advice"), [
     ({}, "the folder is empty"),
-    ({"readme.md": ""}, "the folder holds readme.md"),
-    ({"d.txt": "", "b.txt": "", "a.txt": "", "c.txt": ""}, "the folder holds a.txt, b.txt, c.txt …"),
-    ({"Test Samples/Sample200/conversation_1.json": "", "x/a": ""}, "the folder holds Test Samples, x"),
+    ({"readme.md": ""}, "the folder contains readme.md"),
+    ({"d.txt": "", "b.txt": "", "a.txt": "", "c.txt": ""}, "the folder contains a.txt, b.txt, c.txt …"),
+    ({"Test Samples/Sample200/conversation_1.json": "", "x/a": ""}, "the folder contains Test Samples, x"),
     ({"Sample 200/conversation_1.json": "", "a.txt": ""}, "did you mean {path}/Sample 200?"),
 ])  # fmt: skip
 def test_a_folder_without_conversations_says_what_it_holds(
@@ -157,7 +157,7 @@ def test_an_id_given_twice_names_both_files(tmp_path: Path) -> None:
     folder(tmp_path, {1: record(), 2: record(conversationId="other"), 10: record()})
     problem = only_problem(lambda: load(tmp_path))
     assert (problem.file, problem.place) == (str(tmp_path / "conversation_10.json"), "conversationId")
-    assert problem.found == f'"c-1", which {tmp_path / "conversation_1.json"} has too'
+    assert problem.found == f'"c-1", which is also in {tmp_path / "conversation_1.json"}'
     found = load(tmp_path, skip_invalid=True)
     assert (ids(found), len(found.left_out)) == (["c-1", "other"], 1)
 
@@ -252,5 +252,5 @@ def test_a_merge_keeps_order_marks_and_the_files_of_both(tmp_path: Path) -> None
     assert both.files["b"] == str(tmp_path / "two" / "conversation_7.json")
     problem = only_problem(lambda: one + two)
     assert problem.file == both.files["b"]
-    assert problem.found == f'"b", which {tmp_path / "one" / "conversation_2.json"} has too'
+    assert problem.found == f'"b", which is also in {tmp_path / "one" / "conversation_2.json"}'
     assert len(problems_of(lambda: one + one)) == 2

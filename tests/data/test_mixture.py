@@ -73,7 +73,7 @@ def test_a_copy_by_pickle_is_the_same() -> None:
 def test_taking_more_than_there_are_different_ones() -> None:
     mixture = Mixture([(SAMPLE, 1), (WORLD, 1)])
     assert len(mixture.take(6)) == 6
-    with pytest.raises(SettingsError, match="hold some twice"):
+    with pytest.raises(SettingsError, match="contain duplicates"):
         mixture.take(7)
 
 

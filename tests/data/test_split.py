@@ -140,7 +140,7 @@ def test_without_participant_ids_each_conversation_is_a_person() -> None:
 
 
 @pytest.mark.parametrize(("shares", "message"), [
-    ({}, "no parts to divide into"),
+    ({}, "no splits: name each"),
     ({"a": 0.5, "b": 0.4}, "shares a=0.5, b=0.4 sum to 0.9, expected 1"),
     ({"a": 80, "b": 20}, "shares a=80, b=20: each must be above 0 and at most 1"),
     ({"a": 1e308, "b": 1e308}, "at most 1"),
@@ -156,7 +156,7 @@ def test_shares_that_are_none(shares: dict[str, float], message: str) -> None:
 
 def test_too_few_participants_are_counted() -> None:
     with pytest.raises(
-        SettingsError, match=r"3 parts \(a, b, c\) need 3 participants or more, and memory has 2"
+        SettingsError, match=r"3 splits \(a, b, c\) need 3 participants or more, and memory has 2"
     ):
         split(owned(5, 5), {"a": 0.4, "b": 0.3, "c": 0.3})
 

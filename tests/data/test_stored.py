@@ -59,7 +59,7 @@ def test_of_thousands_of_values_that_do_not_fit_some_are_named_and_all_counted(t
     found = problems_of(lambda: load(path))
     assert [p.place for p in found[:2]] == [f"turns[0].annotations.binaryJudgements[{n}]" for n in (0, 1)]
     # one more than the list holds: no turn is left, which is wrong too
-    assert (len(found), found[-1].found) == (9, "5001 values that do not fit")
+    assert (len(found), found[-1].found) == (9, "5001 invalid values")
 
 
 N = 300_000

@@ -53,7 +53,7 @@ def test_missing_files_are_counted_and_named() -> None:
 def test_other_sources_have_no_numbers(name: str) -> None:
     data = benchmark(*range(1, 250), name=name)
     assert numbered(data) == {}
-    with pytest.raises(SettingsError, match=r"numbers of files conversation_N\.json, and here was not read"):
+    with pytest.raises(SettingsError, match=r"a list of conversation_N\.json files, but here was not read"):
         official_subset(data, "Subsample20")
 
 

@@ -90,7 +90,7 @@ def test_what_conditions_hold_for(where: str, want: str) -> None:
     if want:
         assert ids(where) == want
     else:
-        with pytest.raises(SettingsError, match="holds for none"):
+        with pytest.raises(SettingsError, match="matches none"):
             select(PEOPLE, where)
     assert "".join(c.conversation_id for c in PEOPLE if Where.parse(where).holds(c)) == want
 
@@ -116,23 +116,23 @@ def test_every_field_of_the_format_can_be_asked_for() -> None:
     ("q=a,b", 'where "q=a,b": found "b" at character 5, expected a condition'),
     ("gender=Male,", "found nothing at character 13, expected a condition"),
     ("=Male", 'found "=Male" at character 1, expected a condition'),
-    ("gender=|x", 'found "|x" at character 8, expected a value; one with a comma, bar or quote '
-                  'goes in quotes'),
+    ("gender=|x", 'found "|x" at character 8, expected a value, in quotes if it contains a comma, '
+                  'bar or quote'),
     ("who_5=<3", 'found "<3" at character 7, expected a value'),
     ('gender="x', 'at character 8, expected a value'),
     ("gender='x' y", "at character 8, expected a value"),
     ("who_5<3|5", "who_5<3|5: expected one number"),
     ("who_5<nan", "who_5<nan: expected one number"),
-    ("gender<3", 'gender<3: gender holds text ("Female", "Male", "unknown"), expected a field of numbers'),
+    ("gender<3", 'gender<3: gender is text ("Female", "Male", "unknown"), but < compares numbers'),
     ("diagnosis=ADHD|Autism", 'diagnosis=ADHD|Autism: no diagnosis is "Autism"; did you mean "Autism (ASD)"? '
                               'there is: "ADHD", "Anxiety", "Autism (ASD)", "None of the above"'),
     ("category!=Wrok", 'category!=Wrok: no category is "Wrok"; did you mean "Work"? there is: "Work", '),
     ("gender=any", 'gender=any: no gender is "any"; there is: '),
     ("who_5=low", 'who_5=low: no who_5 is "low"; there is: 8 to 20'),
-    ("who_5>20", "who_5>20 holds for none of the 6 conversations; their who_5: 8 to 20"),
-    ("category=Work,who_5>15", "who_5>15 holds for none of the 4 conversations with category=Work; "
+    ("who_5>20", "who_5>20 matches none of the 6 conversations; their who_5: 8 to 20"),
+    ("category=Work,who_5>15", "who_5>15 matches none of the 4 conversations with category=Work; "
                                "their who_5: 8 to 13.5"),
-    ("age_range=18-24", "age_range=18-24 holds for none of the 6 conversations; their age_range: not stated"),
+    ("age_range=18-24", "age_range=18-24 matches none of the 6 conversations; their age_range: not stated"),
 ])  # fmt: skip
 def test_slips_are_told(where: str, message: str) -> None:
     with pytest.raises(SettingsError) as caught:

@@ -162,5 +162,5 @@ def test_a_wrong_action_is_named_with_what_was_found_and_expected(
 
 @pytest.mark.parametrize("wrong", [None, 3, b"{}"])
 def test_what_is_no_action_at_all_is_refused(wrong: object) -> None:
-    with pytest.raises(InvalidAction, match="stage assess takes a structured action, a text or Assess"):
+    with pytest.raises(InvalidAction, match="stage assess expects a structured action, a text or Assess"):
         read_action([request_of("assess")], wrong)

@@ -223,9 +223,9 @@ def test_conversations_that_the_stages_ask_nothing_of_are_passed_over() -> None:
     data = Conversations([unannotated(), example().model_copy(update={"conversation_id": "asked"})])
     env = make(data=data, stages=("prefer",), sampling="sequential")
     assert {env.reset()[1]["conversation_id"] for _ in range(3)} == {"asked"}
-    with pytest.raises(SettingsError, match="ask nothing of"):
+    with pytest.raises(SettingsError, match="ask nothing about"):
         env.reset(options={"index": 0})
-    with pytest.raises(SettingsError, match="ask nothing of"):
+    with pytest.raises(SettingsError, match="ask nothing about"):
         make(data=data[:1], stages=("prefer",)).reset()
 
 

@@ -104,7 +104,7 @@ def test_what_is_no_text_or_comes_too_early_or_late_is_refused() -> None:
     with pytest.raises(ResetNeeded, match="before render"):
         inner(make(render_mode="ansi")).render()
     env.reset(seed=1)
-    with pytest.raises(InvalidAction, match="an action is a text, got 3"):
+    with pytest.raises(InvalidAction, match="an action must be a text, got 3"):
         env.step(3)  # type: ignore[arg-type]
     played(env, seed=1)
     with pytest.raises(ResetNeeded, match="next episode"):
@@ -112,7 +112,7 @@ def test_what_is_no_text_or_comes_too_early_or_late_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"data": "sample"}, SettingsError, r"no known state .*Simulation\("),
+    ({"data": "sample"}, SettingsError, r"no known state.*Simulation\("),
     ({"where": "who_5<13"}, SettingsError, "where is"),
     ({"reader": "judge"}, UnknownNameError, "no reader named"),
     ({"level": "easy"}, UnknownNameError, "no level named"),

@@ -37,14 +37,14 @@ def test_typed_takes_predictions_and_texts() -> None:
     assert env.step("?")[4]["status"] == {"prefer": "unparsed:no_json"}
     with pytest.raises(InvalidAction, match="expected one of Draft, Assess, AssessHP, Prefer, Reflect"):
         env.step(no_answer())
-    with pytest.raises(InvalidAction, match=r"stage assess takes .* or Assess, found .*Draft"):
+    with pytest.raises(InvalidAction, match=r"stage assess expects .* or Assess, found .*Draft"):
         env.step(Draft("hello"))
     turn = make(TypedAction, data=SAMPLE[:1])
     turn.reset()
     for wrong, message in (
         (TurnPrediction(turn=9), "answers turn 9, expected turn 1"),
         (Assess(), "turn 1 asks assess, prefer: expected .* a TurnPrediction"),
-        (TurnPrediction(turn=1, assess=Prefer()), "stage assess takes .* or Assess, found .*Prefer"),  # type: ignore[arg-type]
+        (TurnPrediction(turn=1, assess=Prefer()), "stage assess expects .* or Assess, found .*Prefer"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidAction, match=message):
             turn.step(wrong)

@@ -77,7 +77,7 @@ def test_data_that_differ_from_those_of_the_run_are_refused(tmp_path: Path) -> N
     write(place / "conversation_1.json", changed)
     with pytest.raises(DataError, match="has changed since the run"):
         rollouts_from(lines, place)
-    with pytest.raises(SettingsError, match="has no end"):
+    with pytest.raises(SettingsError, match="is endless"):
         rollouts_from(lines, "simulated")
 
 
@@ -103,5 +103,5 @@ def test_what_is_no_log_of_ours_is_named_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"jsonl:2: .*JSONDecodeError"):
         rollouts_from(file)
     missing = {**good["doc"], "requests": good["doc"]["requests"][1:]}
-    with pytest.raises(DataError, match="is only on one side"):
+    with pytest.raises(DataError, match="is not in both"):
         rollouts_from([{"doc": missing, "resps": good["resps"][1:]}])

@@ -38,7 +38,7 @@ def test_a_document_says_what_is_asked_and_nothing_of_what_was_annotated() -> No
 
 def test_a_simulated_world_is_as_large_as_said() -> None:
     assert len(asked(data="simulated", number=2, world_seed=3).conversations) == 2
-    with pytest.raises(SettingsError, match="has no end; say how many conversations: attune_number=20"):
+    with pytest.raises(SettingsError, match="limit the number of conversations: attune_number=20"):
         asked(data="simulated")
 
 
@@ -62,7 +62,7 @@ def test_nothing_annotated_is_told_before_anything_is_asked(tmp_path: Path) -> N
         turn["moodShiftTags"] = None
         turn["annotations"] = None
     write(place / "conversation_1.json", bare)
-    with pytest.raises(DataError, match="nothing annotated that reward 'composite' scores"):
+    with pytest.raises(DataError, match="no annotation that reward 'composite' scores"):
         read_arguments({"attune_data": str(place)}, None)
 
 
@@ -78,7 +78,7 @@ def test_nothing_annotated_is_told_before_anything_is_asked(tmp_path: Path) -> N
     ({"attune_number": 0}, SettingsError, "number is 0"),
     ({"attune_number": "two"}, SettingsError, "number is"),
     ({"attune_where": 3}, SettingsError, "where is 3"),
-    ({"attune_world_seed": 3}, SettingsError, 'describe data="simulated"'),
+    ({"attune_world_seed": 3}, SettingsError, 'apply only to data="simulated"'),
     ({"attune_data": 2024}, SettingsError, "attune_data is 2024"),
     ({"attune_data": "no/such/ordner 🫠"}, DataError, "no/such/ordner 🫠"),
 ])  # fmt: skip

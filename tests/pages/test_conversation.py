@@ -149,9 +149,9 @@ def test_settings_that_differ_are_mentioned() -> None:
         del part["attune"]
     notes = conversation_view(talk, [answers(talk), answers(talk, "lab/seeded", seed=7), plain]).notes
     assert notes == [
-        "lab/seeded used settings other than those of the prompts shown here.",
-        "The result file of lab/official does not say how the model was asked: prompts are shown as in this "
-        "version.",
+        "lab/seeded used different settings from the prompts shown here.",
+        "The result file of lab/official does not say how the model was asked, so prompts are shown as in "
+        "this version.",
     ]
     broken = answers(talk) | {"attune": {"settings": {"labels": "x" * 9, "stages": 3, "prompts": 1}}}
     assert "cannot be read" in conversation_view(talk, [broken]).notes[0]
@@ -216,7 +216,7 @@ def test_view_sets_predictions_beside_the_truth(place: Path) -> None:
     (("c-2", "--data", "data"), 'did you mean "c-1"?'),
     (("4", "--data", "data", "--model", "x"), "name their folder with --results"),
     (("4", "-d", "data", "--results", "results", "--model", "builtin/r"), "did you mean 'builtin/random'?"),
-    (("4", "-d", "data", "--results", "results", "--mode", "verbose"), "there are results in mode default"),
+    (("4", "-d", "data", "--results", "results", "--mode", "verbose"), "it has results in mode default"),
 ])  # fmt: skip
 def test_view_says_what_there_is(words: tuple[str, ...], said: str, place: Path) -> None:
     assert said in attune_here(["view", *words], place, 2)[1]

@@ -146,7 +146,7 @@ def test_other_ways_of_asking_are_not_mixed_into_a_folder(place: Path) -> None:
     attune_here("profile run builtin prior data --experimental", place)
     line = "profile run builtin prior data --experimental --options o.json"
     _, err = attune_here(line, place, code=2)
-    assert "was asked in another way (options); choose another -o, or pass --overwrite" in err
+    assert "was asked differently (options); choose another -o, or pass --overwrite" in err
     attune_here(f"{line} --overwrite", place)
     record = guesses(place / "profiles")["c-1"]
     assert record["attune"]["asked"]["options"]["gender"] == ["Male", "Female", "Agender"]

@@ -140,8 +140,8 @@ def test_rollouts_of_your_own_are_scored_from_their_files_and_silence_shows(
     assert [c["composite_strict"] / 100 for c in scores["conversations"]] == earned
     head, row = (line.split("\t") for line in done.stdout.splitlines()[1:3])
     cells = dict(zip(head, row, strict=True))
-    assert cells["Strict"] == "0.0 [0.0, 0.0]†"
-    assert float(cells["Composite"].split()[0]) > 20  # the canonical conventions pay for it
+    assert cells["Strict Composite"] == "0.0 [0.0, 0.0]†"
+    assert float(cells["Canonical Composite"].split()[0]) > 20  # the canonical conventions pay for it
     assert cells["answered"] == "0.0%"
 
 

@@ -92,7 +92,7 @@ def test_a_request_that_nothing_scores_has_no_value(stage: Stage, number: int) -
 
 
 def test_a_prediction_of_another_stage_is_a_bug() -> None:
-    with pytest.raises(TypeError, match="stage assess takes Assess, got Prefer"):
+    with pytest.raises(TypeError, match="stage assess expects Assess, got Prefer"):
         score_request(ABOUT, "assess", 1, Prefer({}), RewardSpec.preset("composite"))
 
 

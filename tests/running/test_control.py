@@ -118,9 +118,9 @@ def test_the_breaker_stops_after_so_many_calls_in_a_row(ever: bool, kind: str, c
 
 
 @pytest.mark.parametrize(("number", "advice"), [
-    (errno.ENOSPC, "; make room there, then go on"),
-    (errno.EFBIG, "; make room there, then go on"),
-    (errno.EMFILE, "; lower --concurrency, or raise the limit (ulimit -n), then go on"),
+    (errno.ENOSPC, "; free some space there, then continue"),
+    (errno.EFBIG, "; free some space there, then continue"),
+    (errno.EMFILE, "; lower --concurrency, or raise the limit (ulimit -n), then continue"),
     (errno.EACCES, ""),
 ])  # fmt: skip
 def test_a_failed_write_is_told_with_what_helps(number: int, advice: str) -> None:

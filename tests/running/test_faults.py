@@ -136,7 +136,7 @@ def test_reasoning_is_kept_out_of_the_answer_and_in_the_journal(
     ({"faults": ["400"]}, 9 + 3, "calls in a row failed"),
     ({"faults": ["503"]}, 9 * 5, "HTTP 503: scripted 503"),
     ({"faults": ["html"]}, 9 * 5, "HTTP 502: a web page, no JSON"),
-    ({"faults": ["html,status=200"]}, 9 * 5, "a web page, not with JSON; check --base-url"),
+    ({"faults": ["html,status=200"]}, 9 * 5, "a web page instead of JSON; check --base-url"),
 ])  # fmt: skip
 def test_where_everything_fails_the_run_stops_early_with_one_message(
     tmp_path: Path, options: Any, calls: int, message: str

@@ -125,7 +125,7 @@ TOO_LARGE = "the answer is larger than 4 MB"
     ("bomb,megabytes=20", PACKED),
     ("flood,megabytes=20,status=400", "HTTP 400"),
     ("bomb,megabytes=20,status=401", "HTTP 401"),
-    ("flood,megabytes=4", "the answer is no JSON"),
+    ("flood,megabytes=4", "the answer is not JSON"),
     ("drip", "no answer within 1 s"),
     ("drip,status=500", "no answer within 1 s"),
 ])  # fmt: skip

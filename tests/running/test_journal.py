@@ -193,7 +193,7 @@ def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(
         report = play(server, data, tmp_path, concurrency=4)
         full_disk(False)
         assert "cannot write to" in str(report.stopped)
-        assert "make room there, then go on" in str(report.stopped)
+        assert "free some space there, then continue" in str(report.stopped)
         with pytest.raises(typer.Exit):
             end(report, "", "", "attune run")
         assert "every answer that could be written is kept. Continue with:" in capsys.readouterr().err

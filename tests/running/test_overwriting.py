@@ -127,7 +127,9 @@ def test_a_run_without_the_option_says_that_it_goes_on_with_overwriting(tmp_path
         # the third is no part of it
         play(server, DATA, tmp_path, watcher=first)
         play(server, DATA, tmp_path, watcher=then)
-    assert first.heard[0] == "going on with what --overwrite began; results made: 1, still to be made: 1"
+    assert first.heard[0] == (
+        "continuing the earlier run with --overwrite; results already replaced: 1, still to replace: 1"
+    )
     assert then.heard == []
 
 

@@ -96,7 +96,7 @@ def test_it_goes_on_at_the_first_missing_judgement(results: Path) -> None:
 @pytest.mark.parametrize(("turns", "said"), [
     ({}, "turns: found no list of turns"),
     ({"turns": None}, "turns: found no list of turns"),
-    ({"turns": [{"turnNumber": 1}, "odd"]}, r'turns\[1\]: found "odd", which is no turn'),
+    ({"turns": [{"turnNumber": 1}, "odd"]}, r'turns\[1\]: found "odd", which is not a turn'),
 ])  # fmt: skip
 def test_a_file_without_a_place_for_judgements_is_named_or_left_out(
     results: Path, turns: Json, said: str
@@ -131,7 +131,7 @@ def test_only_what_is_chosen_is_judged(results: Path) -> None:
     with serve(judge_answers(7)) as server:
         report = again(server, results, only={"c-2"})
         assert (len(server.calls), report.written, report.complete_before) == (2, 1, 0)
-        with pytest.raises(DataError, match="no result of a chosen conversation"):
+        with pytest.raises(DataError, match="no result for any of the chosen conversations"):
             again(server, results, only={"c-9"})
     changed = [name for name, held in snapshot(results).items() if before.get(name) not in (None, held)]
     assert changed == ["c-2_builtin_lexicon_default.json"]
@@ -143,7 +143,7 @@ def test_another_folder_keeps_results_with_other_answers_unless_told(tmp_path: P
     run_builtin("lexicon", DATA, judged)
     before = snapshot(judged)
     with serve(judge_answers(7)) as server:
-        with pytest.raises(SettingsError, match="holds different answers from those to be judged"):
+        with pytest.raises(SettingsError, match="contains answers other than those to be judged"):
             again(server, some, output=judged)
         assert (snapshot(judged), server.calls) == (before, [])
         again(server, some, output=judged, overwrite=True)
@@ -203,6 +203,6 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
         chosen = "--where category=Work --limit 1 --base-url " + server.url
         out, err = attune_here(f"rejudge custom j --results results --data data {chosen}", tmp_path)
         assert len(server.calls) == 2 * 2
-    assert "3 of 3 conversations have category=Work" in err
+    assert "3 of 3 conversations match category=Work" in err
     assert out.splitlines()[0] == "judged 2 results in results; 0 were already judged"
     assert '--data "data" --where category=Work --output' in out

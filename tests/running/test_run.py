@@ -210,7 +210,7 @@ def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_ski
             assert list(files(tmp_path)) == ["sample-01_custom_lab_m_default.json"]
             (entry,) = report.failed
             assert (entry["conversationId"], entry["request"]) == ("sample-02", "result")
-            assert "MB, expected at most 0 MB; bound the replies (--max-tokens)" in entry["reason"]
+            assert "MB, expected at most 0 MB; limit the replies (--max-tokens)" in entry["reason"]
         # what is in the journal is not asked again
         assert len(server.calls) == sum(calls_of(about, Settings()) for about in data)
     with pytest.raises(DataError, match="at most 0 MB"):

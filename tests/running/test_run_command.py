@@ -145,9 +145,9 @@ SERVED = "custom m sample --base-url http://h/v1"
     ("custom '' sample --base-url http://h/v1", "is not a valid model name"),
     (f"{SERVED} --structured of", "is not one of"),
     (f"{SERVED} --temperature 3", "expected 0 to 2"),
-    (f"{SERVED} --price-in 3", "needed together"),
+    (f"{SERVED} --price-in 3", "must be given together"),
     (f"{SERVED} --price-in 1 --price-out 1e300", "0 to 1,000,000 dollars"),
-    (f"{SERVED} --fit sample", "--fit is for built-in policies"),
+    (f"{SERVED} --fit sample", "--fit applies only to built-in policies"),
     (f"{SERVED} --judge-provider openai", "need --judge-model"),
     (f"{SERVED} --concurrency 0", "concurrency"),
     ("builtin copy sample --samples 2", "--samples: only for models behind a server"),
@@ -259,7 +259,7 @@ def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: 
     assert [n for n in names(tmp_path / "out") if n.startswith("c-")] == [
         "c-1_custom_lab_m_default.json", "c-2_custom_lab_m_default.json",
     ]  # fmt: skip
-    assert asked(tmp_path, server, "--retry-skipped")[0] == "no conversation was skipped in out\n"
+    assert asked(tmp_path, server, "--retry-skipped")[0] == "no conversations were skipped in out\n"
 
 
 @pytest.mark.parametrize(("typed", "spelt"), [
@@ -308,7 +308,7 @@ def test_a_price_is_that_of_the_evaluated_model_only() -> None:
     judges = chosen_judges(model, both, server)
     prices = [("m", Price(1.0, 2.0)), ("m", Price(1.0, 2.0)), ("other", None)]
     assert [(one.name, one.price) for one in (model, *judges)] == prices
-    with pytest.raises(SettingsError, match='cost of the judge "other" is not known'):
+    with pytest.raises(SettingsError, match='cost of the judge "other" is unknown'):
         chosen_judges(model, both, capped)
     assert len(chosen_judges(model, Judging(judge_model=["m"]), capped)) == 1
 

@@ -65,7 +65,7 @@ def kept(good: Outcome, **changed: object) -> Outcome:
     (lambda good: replace(good, rewards=[r / 2 for r in good.rewards], total=good.total / 2),
      "return against that of rollout"),
     (lambda good: replace(good, statuses=[*good.statuses[1:], "unparsed:no_json"]),
-     r"replies that were not read: .*unparsed:no_json"),
+     r"unreadable replies: .*unparsed:no_json"),
     (lambda good: replace(good, rewards=[float("nan"), *good.rewards[1:]]), r"rewards .*nan"),
     (lambda good: kept(good, turns=[{**turn, "em_emotion_tags": None} for turn in good.record["turns"]]),
      "strict Composite of the record against the return"),

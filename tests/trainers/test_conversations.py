@@ -75,7 +75,7 @@ def test_conversations_without_anything_scored_are_left_out() -> None:
     rows = conversation_rows([bare(), SAMPLE[1]])
     assert (rows["id"][:], rows["reward"][:]) == (["sample-02"], ["skill"])
     assert "reward skill, provenance own." in rows.info.description
-    with pytest.raises(DataError, match="nothing annotated that reward 'skill' scores"):
+    with pytest.raises(DataError, match="no annotation that reward 'skill' scores"):
         conversation_rows([bare()])
 
 

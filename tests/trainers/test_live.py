@@ -42,7 +42,7 @@ def test_skyrl_knows_its_environment() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    ((load("sample"), 1), SettingsError, r"no known state .*Simulation\("),
+    ((load("sample"), 1), SettingsError, r"no known state.*Simulation\("),
     (("simulated", 1), SettingsError, r"expected Simulation\(seed\)"),
     ((WORLD, 0), SettingsError, "number is 0"),
     ((WORLD, True), SettingsError, "number is"),

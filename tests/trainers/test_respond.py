@@ -150,7 +150,7 @@ def test_beside_other_rows_each_is_paid_by_its_own_reward() -> None:
     "sample", "written", "written+simulated", "data/folder", load("sample"), WORLD.take(1), iter(())
 ], ids=["sample", "written", "mixture", "folder", "conversations", "simulated", "iterator"])  # fmt: skip
 def test_conversations_without_a_known_state_are_refused_and_the_error_names_simulation(data: Any) -> None:
-    with pytest.raises(SettingsError, match=r"no known state .*Simulation\("):
+    with pytest.raises(SettingsError, match=r"no known state.*Simulation\("):
         training_dataset(data, stages=("respond",))
 
 

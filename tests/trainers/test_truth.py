@@ -111,12 +111,12 @@ def test_no_annotated_answer_moves_a_prompt(settings: Settings) -> None:
 @pytest.mark.parametrize("name", ["brevity", "format"])
 def test_your_own_part_cannot_travel_and_the_error_says_what_to_do(name: str) -> None:
     spec = COMPOSITE.with_part(name, "draft", lambda truth, turn, said: float(said == Draft("")), 0.1)
-    with pytest.raises(SettingsError, match=f"part '{name}' of .*a row cannot carry; make the rows without"):
+    with pytest.raises(SettingsError, match=f"part '{name}' of .*a row cannot store; make the rows without"):
         RowMaker(Settings(), spec).check()
 
 
 @pytest.mark.parametrize(("spec", "stages", "words"), [
-    (COMPOSITE.terminal(), ("assess",), r"terminal, but each row is rewarded by itself"),
+    (COMPOSITE.terminal(), ("assess",), r"terminal, but each row is rewarded on its own"),
     (COMPOSITE, ("draft", "assess_hp"), "scores nothing in the stages"),
     (RewardSpec.preset("preference"), ("assess",), "scores nothing in the stages"),
     (RewardSpec.weighted("q", {"q1": 1}).with_format(1), ("draft",), "scores nothing in the stages"),

@@ -77,5 +77,5 @@ def test_the_text_of_a_message_is_found_in_every_form(message: Any, text: str, r
 @pytest.mark.parametrize("body", [None, [], {}, {"choices": None}, {"choices": []}, {"choices": [3]},
                                   {"choices": [{"message": None}]}])  # fmt: skip
 def test_an_answer_without_a_message_is_no_reply(body: Any) -> None:
-    with pytest.raises(ValueError, match="without a choice"):
+    with pytest.raises(ValueError, match="without a valid choice"):
         read_reply(body, 1)

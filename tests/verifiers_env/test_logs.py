@@ -62,7 +62,7 @@ def test_what_is_not_ok_is_left_out_with_a_warning(tmp_path: Path, caplog: pytes
         ("sample-03", "a/b"),
     ]
     assert "left out: 1 traces that are not ok" in caplog.text
-    with pytest.raises(DataError, match=r"no complete trace \(1 that are not ok"):
+    with pytest.raises(DataError, match=r"no complete trace \(1 not ok"):
         rollouts_from([found[1].traces[0]])
 
 
@@ -72,7 +72,7 @@ def test_a_conversation_of_which_requests_are_missing_is_left_out(caplog: pytest
         found = episodes(env, server.url, list(env.taskset)[:-1])
     (one,) = rollouts_from(episode.traces[0] for episode in found)
     assert one.conversation.conversation_id == "sample-01"
-    assert "1 conversations of which requests are missing" in caplog.text
+    assert "1 conversations with missing requests" in caplog.text
 
 
 def test_a_chat_harness_of_another_kind_leaves_its_last_reply(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_at_single_requests_a_system_prompt_is_told_only_if_it_is_not_the_plans(
         "You read feelings.",
     ]
     half = len(found) // 2
-    with pytest.raises(DataError, match="2 conversations not complete"):
+    with pytest.raises(DataError, match="2 conversations incomplete"):
         rollouts_from(episode.traces[0] for episode in found[3 : half + 3])  # each request once
 
 
@@ -116,7 +116,7 @@ def test_what_is_no_object_where_a_trace_has_one_is_told() -> None:
         for name in path[:-1]:
             inner = inner[name]
         inner[path[-1]] = "odd"
-        with pytest.raises(DataError, match="expected a trace of attune-env, as verifiers writes it"):
+        with pytest.raises(DataError, match="expected an attune-env trace written by verifiers"):
             rollouts_from([trace])
 
 

@@ -257,7 +257,7 @@ def test_the_harness_refuses_tasks_of_others() -> None:
     with serve(lexicon()) as server:
         stranger: Any = vf.Task(vf.TaskData(prompt="Hello"))
         (episode,) = episodes(environment({"number": 1}), server.url, [stranger])
-    assert "plays tasks of its own taskset only, got TaskData" in episode.traces[0].errors[0].message
+    assert "only plays tasks of its own taskset, got TaskData" in episode.traces[0].errors[0].message
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "verifiers.md"

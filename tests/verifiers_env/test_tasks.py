@@ -155,7 +155,7 @@ def test_validation_sees_an_oracle_that_does_not_earn_everything(
 def test_validation_sees_a_carried_prompt_that_is_not_the_plans(caplog: pytest.LogCaptureFixture) -> None:
     task = next(iter(taskset(granularity="request", number=1)))
     assert not check(AttuneTask(task.data.model_copy(update={"system_prompt": "Guess."}), task.config))
-    assert "is not the one of the plan" in caplog.text
+    assert "differs from the plan's" in caplog.text
 
 
 @pytest.mark.slow

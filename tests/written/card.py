@@ -42,7 +42,7 @@ def size(parts: Mapping[str, Sequence[Conversation]]) -> str:
          str(len({c.participant for c in those})))
         for part, those in parts.items()
     ]  # fmt: skip
-    return table(("part", "conversations", "turns", "participants"), rows)
+    return table(("split", "conversations", "turns", "participants"), rows)
 
 
 def beside(own: Mapping[str, Any], sample: Mapping[str, Any]) -> str:

@@ -96,7 +96,7 @@ def compared(those: Sequence[Both], questions: Sequence[str], paid: Iterable[str
     rows.append(("mean of the rewarded", "", "", "", "", blind, "", "", fitted))
     heads = ("question", "answers", "yes", *(f"{by}: {figure}" for by in ("blind", "`fitted`")
                                              for figure in ("precision", "recall", "macro-F1")))  # fmt: skip
-    return table(heads, rows) + f"\nThe blind readers are ahead by {apart} in the mean.\n"
+    return table(heads, rows) + f"\nOn average, the blind readers are ahead by {apart}.\n"
 
 
 def _ratios(sums: Array) -> tuple[float, float]:

@@ -310,11 +310,11 @@ def _parts(parts: Mapping[str, Sequence[Conversation]]) -> Iterator[Gate]:
         for part, those in parts.items():
             for conversation in those:
                 where.setdefault(key(conversation), set()).add(part)
-        yield Gate(f"{name} in two parts", sum(len(those) > 1 for those in where.values()), 0, 0)
+        yield Gate(f"{name} in two splits", sum(len(those) > 1 for those in where.values()), 0, 0)
     turns = [turn for c in parts.get("test", ()) for turn in c.turns]
     for question in RARE_IN_TEST:
         yes = sum(yes for _, yes in answers_to(turns, question))
-        yield Gate(f"yes to {question} in the test part", yes, 10, np.inf)
+        yield Gate(f"yes to {question} in the test split", yes, 10, np.inf)
     yield Gate("turns", sum(len(c.turns) for part in parts.values() for c in part), 1500, np.inf)
 
 

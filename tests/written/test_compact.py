@@ -70,9 +70,9 @@ def test_its_parts_are_data_names(written: Path) -> None:
 
 
 def test_wrong_parts_are_refused(written: Path) -> None:
-    with pytest.raises(UnknownNameError, match="no part of the written corpus named"):
+    with pytest.raises(UnknownNameError, match="no split of the written corpus named"):
         load("written:validation")
-    with pytest.raises(SettingsError, match="names a part already"):
+    with pytest.raises(SettingsError, match="already names a split"):
         load("written:test", split="train")
 
 
@@ -94,8 +94,8 @@ def test_a_broken_file_is_named(written: Path) -> None:
     (("branches",), "6780", "branches: found"),
     (("goals",), ["sort", "win"], "goals: found"),
     (("clarity",), "foggy", 'clarity: found "foggy", expected one of clear'),
-    (("off",), [], "something after a fit of mixed or off"),
-    (("person", "id"), None, "person.id: found nothing, expected it to be there"),
+    (("off",), [], "entries if the fit is mixed or off"),
+    (("person", "id"), None, "person.id: found nothing, expected this field"),
     (("turns",), [], "at least one turn"),
     (("turns", 0, "message"), " ", "message: found"),
     (("turns", 0, "yes"), "1 2 37", 'yes: found "37"'),

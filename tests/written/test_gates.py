@@ -32,7 +32,7 @@ def test_a_small_corpus_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found["winners that surface features predict"].value == pytest.approx(0.7, abs=0.05)
     assert found["turns"].value == sum(len(one.turns) for one in load("sample")) == 97
     assert not found["turns"].holds
-    assert found["participants in two parts"].value == 1  # P03 holds conversations 3 and 18
+    assert found["participants in two splits"].value == 1  # P03 holds conversations 3 and 18
 
 
 def test_bounds_are_inclusive_and_failures_are_marked() -> None:

@@ -69,7 +69,7 @@ def test_one_command_makes_the_table(
     assert list(found) == ["unseen phrases", "written:test", "sample"]
     for rows in found.values():
         fits = [f"fitted on {source}" for source in ("grammar", "written", "both")]
-        assert list(rows) == [*fits, "prior", "asked", "lexicon", "ceiling"]
+        assert list(rows) == [*fits, "prior", "asked", "surface", "lexicon", "ceiling"]
         assert rows["ceiling"]["textual"].value == 1.0
         assert all(one.low <= one.high for row in rows.values() for one in row.values())
     transfer.show(found)

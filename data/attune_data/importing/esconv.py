@@ -1,7 +1,7 @@
 """Import ESConv (Liu et al., ACL 2021): a seeker of emotional support chats with a human supporter.
 
 The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they imply, and
-intensities become ratings of the PANAS item of the same name; docs/importing.md has the table.
+intensities become ratings of the PANAS item of the same name; docs/importing-sources.md has the table.
 """
 
 from __future__ import annotations
@@ -151,14 +151,14 @@ def _records(file: Path) -> list[Any]:
     wanted = "a list of conversations, each with dialog, a list of messages {speaker, annotation, content}"
     if file.is_dir():
         inside = ", ".join(sorted(path.name for path in file.glob("*.json"))[:3])
-        advice = f"the folder holds {inside}" if inside else "give the file, such as ESConv.json"
-        raise DataError(Problem(str(file), "", "a folder", f"a file that holds {wanted}", advice))
+        advice = f"the folder contains {inside}" if inside else "give the file, such as ESConv.json"
+        raise DataError(Problem(str(file), "", "a folder", f"a file with {wanted}", advice))
     value = read_json(file, max_bytes=None)
     if isinstance(value, list) and value:
         return value
     own = isinstance(value, dict) and "turns" in value
     found = "an empty list" if value == [] else "an object" if isinstance(value, dict) else "no list"
-    advice = "this is in the package's own format already: every command reads it as it is"
+    advice = "this file already has the package's own format: every command can read it directly"
     raise DataError(Problem(str(file), "", found, wanted, advice if own else _ADVICE))
 
 
@@ -173,7 +173,7 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
     before = runs.pop(0)[1] if runs and not runs[0][0] else []
     after = runs.pop()[1] if runs and runs[-1][0] else []
     if not runs:
-        raise Unusable(str(file), f"{place}.dialog", "no answered message of the seeker", "at least one")
+        raise Unusable(str(file), f"{place}.dialog", "no seeker message with a reply", "at least one")
     turns: list[dict[str, Any]] = []
     for (_, said), (_, replied) in zip(runs[::2], runs[1::2], strict=True):
         answers = set(_entailed(replied, left))

@@ -146,7 +146,7 @@ def gathered(
         try:
             made = make(counted)
             if first := files.get(made.conversation_id):
-                found = f"{show(made.conversation_id)}, which {first} has too"
+                found = f"{show(made.conversation_id)}, which is also in {first}"
                 raise DataError(Problem(where, "conversationId", found, "each id once", "remove the copy"))
             if len(made.turns) > MAX_TURNS:
                 raise Unusable(where, "", f"{len(made.turns)} turns", f"at most {MAX_TURNS}")

@@ -1,7 +1,7 @@
 """Import PRISM (Kirk et al., 2024): people chat with several language models at once and score every reply.
 
 The reply with which the conversation continued is the original, two of the others are its alternates, and
-scores determine the winners of the comparison "general"; docs/importing.md has the table.
+scores determine the winners of the comparison "general"; docs/importing-sources.md has the table.
 """
 
 from __future__ import annotations
@@ -177,8 +177,8 @@ def _conversations_in(path: Path) -> Path:
     inside = sorted(path.iterdir())
     below = [entry for entry in inside if (entry / CONVERSATIONS).is_file()]
     names = ", ".join(entry.name for entry in inside[:3])
-    advice = f"did you mean {below[0]}?" if below else f"the folder holds {names or 'nothing'}"
-    wanted = f"{CONVERSATIONS}, and {SURVEY} beside it"
+    advice = f"did you mean {below[0]}?" if below else f"the folder contains {names or 'nothing'}"
+    wanted = f"{CONVERSATIONS}, with {SURVEY} next to it"
     raise DataError(Problem(str(path), "", f"no {CONVERSATIONS}", wanted, advice))
 
 
@@ -201,7 +201,7 @@ def _made(
         turns.append(turn)
         models.add(thread.model_name)
     if not turns:
-        raise Unusable(where, "conversation_history", "no turn whose reply is known", "at least one")
+        raise Unusable(where, "conversation_history", "no turn with a known reply", "at least one")
     left["performance attributes"] += bool(source.performance_attributes)
     left["choice attributes"] += bool(source.choice_attributes)
     left["open feedback"] += bool(source.open_feedback)
@@ -245,7 +245,7 @@ def _turns(source: _Conversation, where: str, left: Left) -> Iterator[tuple[str,
         else:
             said[part.turn] = part.content
     if orphan := sorted(replies.keys() - said):
-        raise refuse(f"replies in turn {orphan[0]} and no message", "a user message in each turn")
+        raise refuse(f"replies in turn {orphan[0]}, but no message", "a user message in each turn")
     for turn in sorted(said):
         given = sorted(replies.get(turn, []), key=lambda reply: float(reply.within_turn_id))
         chosen = [reply for reply in given if reply.if_chosen] or (given if len(given) == 1 else [])

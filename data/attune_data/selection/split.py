@@ -1,4 +1,4 @@
-"""Divide conversations into parts by participant, the same way on every machine."""
+"""Split conversations by participant, the same way on every machine."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ def split(
     seed: int = 0,
     stratify: Strata | None = None,
 ) -> dict[str, Conversations]:
-    """Divide conversations into parts so that each participant is in only one part.
+    """Split conversations so that each participant is in only one split.
 
-    Participants are ordered by hashes of the seed and their ids; the first part takes participants from the
+    Participants are ordered by hashes of the seed and their ids; the first split takes participants from the
     start until it has its share of the conversations, and so on. So neither the order of the input nor the
     machine matters. If participants are added, only those near a cut change sides: at each cut, at most about
     as many conversations move as were added.
 
     Args:
         conversations: the conversations to divide. `Conversation.participant` identifies participants.
-        shares: part -> its share of the conversations, above 0; they sum to 1. A part misses its share by no
-            more than the conversations of the participant with the most (twice as many with `stratify`),
+        shares: split -> its share of the conversations, above 0; they sum to 1. A split misses its share by
+            no more than the conversations of the participant with the most (twice as many with `stratify`),
             and gets at least one participant.
         seed: determines the order of the participants.
         stratify: divide each group of participants by these shares: by `category`; by `topic` (the
             metadata's text, and so by category as well); or by `diagnosis` (the set of them, and so by
             having one as well). A participant belongs to the group of most of their conversations. What a
-            small group cannot supply, the next one does, so the parts keep their sizes. The order of the
+            small group cannot supply, the next one does, so the splits keep their sizes. The order of the
             groups depends on all of them, so a new group may move participants of others.
 
     Returns:
-        Part -> its conversations, in the order of the input.
+        Split -> its conversations, in the order of the input.
 
     Raises:
-        SettingsError: invalid shares, or fewer participants than parts.
+        SettingsError: invalid shares, or fewer participants than splits.
         UnknownNameError: no such strata.
     """
     if stratify is not None and stratify not in STRATA:
@@ -67,8 +67,8 @@ def split(
         owned.setdefault(conversation.participant, []).append(conversation)
     if len(owned) < len(fractions):
         raise SettingsError(
-            f"{len(fractions)} parts ({', '.join(fractions)}) need {len(fractions)} participants or more, "
-            f"and {conversations.source} has {len(owned)}: no participant is divided between parts"
+            f"{len(fractions)} splits ({', '.join(fractions)}) need {len(fractions)} participants or more, "
+            f"and {conversations.source} has {len(owned)}: no participant is divided between splits"
         )
     strata: dict[_Stratum, list[str]] = {}
     for who, theirs in owned.items():
@@ -104,7 +104,7 @@ def parse_shares(text: str) -> dict[str, float]:
         if not _PART.fullmatch(name) or name in shares or not math.isfinite(value):
             again = "a second " if name in shares else ""
             raise SettingsError(
-                f"parts {show(text)}: found {again}{show(piece.strip())}, expected a unique name (letters, "
+                f"splits {show(text)}: found {again}{show(piece.strip())}, expected a unique name (letters, "
                 "digits, . _ -) and a share, such as train=0.8,test=0.2"
             )
         shares[name] = value
@@ -116,14 +116,14 @@ def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     """The shares as exact fractions; raises SettingsError unless they are positive and sum to 1."""
     given: object = shares
     if not isinstance(given, Mapping) or not all(isinstance(share, (int, float)) for share in given.values()):
-        expected = 'parts and their shares, such as {"train": 0.8, "test": 0.2}'
+        expected = 'splits and their shares, such as {"train": 0.8, "test": 0.2}'
         raise SettingsError(f"shares is {show(shares)}; expected {expected}")
     if not shares:
-        raise SettingsError("no parts to divide into: give each a share, such as train=0.8, test=0.2")
+        raise SettingsError("no splits: name each with its share, such as train=0.8, test=0.2")
     if wrong := [f"{name}={show(share)}" for name, share in shares.items() if not 0 < share <= 1]:
         raise SettingsError(
-            f"shares {', '.join(wrong)}: each must be above 0 and at most 1; leave out a part that should be "
-            "empty"
+            f"shares {', '.join(wrong)}: each must be above 0 and at most 1; leave out a split that should "
+            "be empty"
         )
     said = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     total = math.fsum(shares.values())
@@ -153,7 +153,7 @@ def _hash(*parts: object) -> bytes:
 def _cut(
     strata: list[list[str]], sizes: Mapping[str, int], shares: Mapping[str, Fraction]
 ) -> dict[str, list[str]]:
-    """Part -> participants: each stratum is cut where the conversations so far come closest to the shares.
+    """Split -> participants: each stratum is cut where the conversations so far come closest to the shares.
 
     A cut takes all strata so far into account, so that rounding in one is made up for in the next.
     """
@@ -184,7 +184,7 @@ def _nearest(edges: list[int], target: Fraction) -> int:
 
 
 def _filled(parts: dict[str, list[str]], sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """Move the smallest participant of the part with the most participants to each empty part."""
+    """Move the smallest participant of the split with the most participants to each empty split."""
     for members in parts.values():
         if not members:
             richest = max(parts.values(), key=len)

@@ -51,14 +51,14 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
         raise UnknownNameError("official subset", name, SUBSETS)
     if others := {item.origin for item in conversations} - {"benchmark"}:
         raise SettingsError(
-            f"{known} is a subset of the benchmark, and {conversations.source} holds "
-            f"{' and '.join(sorted(others))} records: the same numbers mean other conversations there"
+            f"{known} is a subset of the benchmark, but {conversations.source} contains "
+            f"{' and '.join(sorted(others))} records, whose numbers refer to other conversations"
         )
     found = numbered(conversations)
     if not found:
         raise SettingsError(
-            f"{known} lists numbers of files conversation_N.json, and {conversations.source} was not read "
-            "from such files; load the benchmark's own folder"
+            f"{known} is a list of conversation_N.json files, but {conversations.source} was not read from "
+            "such files; load the benchmark's own folder"
         )
     missing = [number for number in SUBSETS[known] if number not in found]
     if missing:
@@ -66,7 +66,7 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
         raise DataError(
             Problem(conversations.source, "", f"{len(missing)} of the {len(SUBSETS[known])} missing: {shown}",
                     f"every file of {known}",
-                    f"load the folder {known} itself, or the one of all conversations")
+                    f"load the folder {known} itself, or the one with all conversations")
         )  # fmt: skip
     place = {identity: index for index, identity in enumerate(conversations.by_id)}
     return conversations.chosen(place[found[number]] for number in SUBSETS[known])

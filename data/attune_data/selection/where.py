@@ -128,7 +128,7 @@ class Where:
             while end == "|":
                 found = _VALUE.match(text, at)
                 if found is None:
-                    raise _refused_at(text, at, "a value; one with a comma, bar or quote goes in quotes")
+                    raise _refused_at(text, at, "a value, in quotes if it contains a comma, bar or quote")
                 mark, quoted = found["mark"], found["quoted"]
                 said = found["plain"] if mark is None else quoted.replace(mark * 2, mark)
                 wanted.append(Wanted(said, quoted=mark is not None))
@@ -165,7 +165,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
         SettingsError: `where` cannot be read, a value occurs in none of them, or nothing is left.
     """
     if not isinstance(conversations, Conversations):
-        raise TypeError(f"select takes Conversations, as load gives them; got {type(conversations).__name__}")
+        raise TypeError(f"expected Conversations, such as load returns; got {type(conversations).__name__}")
     where = where if isinstance(where, Where) else Where.parse(where)
     kept = [(index, facts_of(conversation)) for index, conversation in enumerate(conversations)]
     for condition in where.conditions:
@@ -176,7 +176,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
             before = f" with {','.join(map(str, where.conditions[:number]))}" if number else ""
             values = [value for _, facts in kept for value in facts.get(condition.field, ())]
             raise _refused(
-                f"{condition} holds for none of the {len(kept)} conversations{before}; "
+                f"{condition} matches none of the {len(kept)} conversations{before}; "
                 f"their {condition.name}: {_listed(values) if values else 'not stated'}"
             )
         kept = left
@@ -194,8 +194,8 @@ def _check(condition: Condition, facts: Sequence[Facts]) -> None:
     if condition.comparison in ORDERINGS:
         if texts and not numeric:
             raise _refused(
-                f"{condition}: {condition.name} holds text ({_listed(values)}), "
-                f"expected a field of numbers before {condition.comparison}; compare text with = or !="
+                f"{condition}: {condition.name} is text ({_listed(values)}), "
+                f"but {condition.comparison} compares numbers; compare text with = or !="
             )
         return
     for wanted in condition.wanted if values else ():

@@ -78,7 +78,7 @@ class _Sheet:
             return False
         for name in names:
             if name not in value:
-                self.wrong(f"{place}.{name}".lstrip("."), None, "it to be there")
+                self.wrong(f"{place}.{name}".lstrip("."), None, "this field")
         for name in value:
             if name not in names:
                 self.wrong(f"{place}.{name}".lstrip("."), name, f"one of {', '.join(names)}")
@@ -129,7 +129,7 @@ def _record(sheet: _Sheet, value: Mapping[str, Any]) -> dict[str, Any]:
         for key in ("before", "after")
     )
     if bool(off) != (value["fit"] in ("mixed", "off")):
-        sheet.wrong("off", value["off"], "something after a fit of mixed or off, and nothing after another")
+        sheet.wrong("off", value["off"], "entries if the fit is mixed or off, and none otherwise")
     return {
         "conversationId": value["id"],
         "provenance": "own",

@@ -46,13 +46,13 @@ def written_rows(name: str, split: str | None) -> list[Row]:
     """
     _, colon, named = name.partition(":")
     if colon and split is not None:
-        raise SettingsError(f'split is {show(split)}; "{name}" names a part already')
+        raise SettingsError(f'split is {show(split)}; "{name}" already names a split')
     part = named if colon else split
     if part is not None and part not in PARTS:
-        raise UnknownNameError("part of the written corpus", part, PARTS)
+        raise UnknownNameError("split of the written corpus", part, PARTS)
     files = sorted(FOLDER.glob(f"{part or '*'}/*.json"), key=lambda file: file.name)
     if not files:
-        advice = 'it is not written yet: use "sample"; a folder of that name is "./written"'
+        advice = 'it is not there yet: use "sample"; for a folder of that name, give "./written"'
         raise DataError(Problem(name, "", "no conversation", "the written corpus", advice))
     return [(str(file), partial(_read, file)) for file in files]
 

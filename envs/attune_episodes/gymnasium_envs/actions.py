@@ -116,7 +116,7 @@ def _read_typed(requests: Sequence[Request], said: object) -> list[Answer]:
             answers.append((Unparsed("empty"), ""))
         else:
             raise InvalidAction(
-                f"stage {request.stage} takes a structured action, a text or {wanted.__name__}, found "
+                f"stage {request.stage} expects a structured action, a text or {wanted.__name__}, found "
                 f"{show(one)} ({type(one).__name__}; {request.id})"
             )
     return answers

@@ -96,7 +96,7 @@ class LiveEnv(ChatEnv):
             when = "before the first step" if live is None else "to begin the next episode"
             raise ResetNeeded(f"call reset() {when}")
         if not isinstance(action, str):
-            raise InvalidAction(f"an action is a text, got {show(action)} ({type(action).__name__})")
+            raise InvalidAction(f"an action must be a text, got {show(action)} ({type(action).__name__})")
         turn = live.say(action)
         info = self._info(live) | {"answer": turn.answer, "parts": turn.taken._asdict()}
         if turn.done:

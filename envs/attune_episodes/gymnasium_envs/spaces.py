@@ -110,7 +110,7 @@ class Choices(_MultiDiscrete):
             return super().sample(mask=mask, probability=probability)
         wanted = (*self.shape, int(self.nvec[0]))
         if probability is not None or mask.shape != wanted:
-            raise ValueError(f"mask has shape {mask.shape}, expected {wanted}, and no probability argument")
+            raise ValueError(f"mask has shape {mask.shape}, expected {wanted} without a probability argument")
         # the largest of the allowed draws: each is equally likely, and none of them is 0
         return ((1 - self.np_random.random(mask.shape)) * mask).argmax(-1).astype(np.int8)
 

@@ -50,11 +50,11 @@ def rollouts_from(
             else:
                 kept.append(Recording(task, replies, em_model or log.eval.model, _facts(log, sample)))
     if left_out:
-        logger.warning("left out: %d samples that failed or are not complete", left_out)
+        logger.warning("left out: %d failed or incomplete samples", left_out)
     if not kept:
         place = str(source) if isinstance(source, (str, Path)) else "logs"
         raise DataError(
-            Problem(place, "", f"no complete sample ({left_out} that failed or are not complete)",
+            Problem(place, "", f"no complete sample ({left_out} failed or incomplete)",
                     "logs of attune_env/attune", "inspect eval-retry LOG")
         )  # fmt: skip
     return rollouts_of(kept)
@@ -87,8 +87,8 @@ def _logs(source: object) -> Iterator[EvalLog]:
     elif isinstance(source, (str, Path)):
         if not Path(source).exists():
             raise DataError(
-                Problem(str(source), "", "nothing there", "a log of Inspect or a folder of them",
-                        "inspect eval prints where its log is")
+                Problem(str(source), "", "nothing there", "an Inspect log, or a folder of them",
+                        "inspect eval prints the location of its log")
             )  # fmt: skip
         files = [str(source)]
         if Path(source).is_dir():
@@ -100,7 +100,7 @@ def _logs(source: object) -> Iterator[EvalLog]:
             except Exception as error:  # the reader may raise anything for a file that is not a log
                 raise DataError(
                     Problem(file, "", f"{type(error).__name__}: {show(str(error), 200)}",
-                            "a log of Inspect, .eval or .json")
+                            "an Inspect log, .eval or .json")
                 ) from error  # fmt: skip
             yield log
     elif isinstance(source, Iterable):

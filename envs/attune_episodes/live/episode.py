@@ -191,7 +191,7 @@ class LiveEpisode:
                 f"{len(self.turns)} turns; make a new LiveEpisode to start again"
             )
         if not isinstance(text, str | None):
-            raise TypeError(f"a reply is a text, got {type(text).__name__}")
+            raise TypeError(f"a reply must be a text, got {type(text).__name__}")
         reply = visible(text or "")
         return self._take(reply, self.reader.read(self._exchange(reply)))
 

@@ -19,7 +19,7 @@ def check_simulated(data: object, who: str = "a live conversation") -> None:
     """Refuse conversations whose people have no known state, with a SettingsError."""
     if not (isinstance(data, str) and data == SIMULATED):
         raise SettingsError(
-            f"data is {show(data)}, whose people have no known state to reply from; {who} takes "
+            f"data is {show(data)}, whose people have no known state; {who} needs "
             f'"{SIMULATED}" or, in Python, a Simulation(…)'
         )
 

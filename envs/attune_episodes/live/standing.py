@@ -69,7 +69,7 @@ class Standing:
         world = self.world
         if world.voice is not grammar:
             raise SettingsError(
-                f"{world!r} has a voice, which cannot be sent along; hold a LiveEpisode of it"
+                f"{world!r} has a voice, which cannot be written as JSON; use a LiveEpisode instead"
             )
         return {
             "scoring": SCORING_VERSION,
@@ -94,7 +94,7 @@ class Standing:
         """
         try:
             if not isinstance(document, Mapping):
-                raise TypeError("no JSON object")
+                raise TypeError("not a JSON object")
             told = _Document.model_validate(document)
             of = told.world
             world = Simulation(of.seed, level=Level(**of.level), topics=of.topics, templates=of.templates)
@@ -106,7 +106,7 @@ class Standing:
             found = Standing(world, told.item, told.turn, reader_name(told.reader))
         except (LookupError, TypeError, ValueError) as error:  # from pydantic, or from what the world refuses
             raise DataError(
-                Problem("live", "", show(str(document)), "where a live conversation begins",
+                Problem("live", "", show(str(document)), "the beginning of a live conversation",
                         f"{type(error).__name__} {error}; make the rows or tasks again")
             ) from error  # fmt: skip
         return found

@@ -64,7 +64,7 @@ def attune_app(
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
     if isinstance(data, LiveSource):
         if selection or settings is not None or reward != "composite":
-            raise SettingsError("live conversations take no settings, reward and selection: leave them out")
+            raise SettingsError("live conversations accept no settings, reward or selection: leave them out")
         source, begin = data.order, partial(LiveEnvironment, data, threading.Lock())
     else:
         if not isinstance(data, ConversationSource):
@@ -119,7 +119,7 @@ def serve(
     Raises SettingsError if the address is not available, and WorkerError when a worker ends unexpectedly.
     """
     if not 0 <= port < 2**16:
-        raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")
+        raise SettingsError(f"cannot serve on {host} port {port}: expected 0 to 65535; 0 picks a free port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         host.encode("idna")  # a name that cannot be encoded raises TypeError below

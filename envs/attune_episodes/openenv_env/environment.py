@@ -108,7 +108,7 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         """
         before = self._shown
         if before is None:
-            raise NotResetError("no episode has begun: reset first (a plain HTTP call keeps no episode)")
+            raise NotResetError("no episode has begun: reset first (plain HTTP calls keep no episode)")
         if before.done:
             raise EpisodeOverError(
                 f"the episode of {before.conversation_id!r} is over after {before.answered} replies: "
@@ -211,7 +211,7 @@ class LiveEnvironment(AttuneEnvironment):
     def _begin(self, seed: int | None, conversation_id: str | None, index: int | None) -> None:
         if conversation_id is not None:
             raise SettingsError(
-                f"conversation_id is {show(conversation_id)}; a live conversation is named by its index"
+                f"conversation_id is {show(conversation_id)}; live conversations are chosen by index"
             )
         if seed is not None and index is None:
             self._live = self._source.drawn(seed)

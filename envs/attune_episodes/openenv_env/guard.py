@@ -132,13 +132,13 @@ class Guard:
         if name is None or not (is_loopback(name) or name in {self.bound, address, *self.allowed_hosts}):
             found = show(" and ".join(hosts)) if hosts else "missing"
             return 421, (
-                f"the Host is {found}; expected localhost or the address that is served on; other names, "
-                "such as a proxy's, are allowed with --allowed-host NAME (in Python: allowed_hosts)"
+                f"the Host header is {found}; expected localhost or the address served on; allow "
+                "other names, such as a proxy's, with --allowed-host NAME (in Python: allowed_hosts)"
             )
         for origin in origins:
             page = origin.partition("://")[2].lower()
             if page != hosts[0].lower() and _host_of(page) not in self.allowed_hosts:
-                return 403, f"a web page of another site asks, {show(origin)}; such pages get no answer"
+                return 403, f"requests from web pages on other sites are refused: {show(origin)}"
         return None
 
     async def _http(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -152,7 +152,7 @@ class Guard:
                     body += message.get("body", b"")
                     more = message.get("more_body", False)
                     if len(body) > most:
-                        await _refuse(scope, send, 413, f"the body has more than {most} bytes")
+                        await _refuse(scope, send, 413, f"the body is larger than {most} bytes")
                         return
         except TimeoutError:
             await _refuse(scope, send, 408, "the body did not arrive in time")
@@ -190,7 +190,7 @@ class _Session:
                 return message
             text, most = message.get("text") or "", self._limits.message_bytes
             if len(text) > most or len(text.encode("utf-8", "replace")) > most:
-                await self._tell("MESSAGE_TOO_BIG", f"a message has at most {most} bytes")
+                await self._tell("MESSAGE_TOO_BIG", f"a message may have at most {most} bytes")
                 continue
             with suppress(ValueError, RecursionError):  # invalid JSON gets OpenEnv's own answer
                 if "\\u" in text:
@@ -216,8 +216,8 @@ class _Session:
             async with asyncio.timeout(min(idle, left)):
                 return await self._receive()
         except TimeoutError:
-            lasted = f"lasted {self._limits.session_seconds:g} seconds, which is the most"
-            why = f"was silent for {idle:g} seconds" if idle < left else lasted
+            lasted = f"reached its limit of {self._limits.session_seconds:g} seconds"
+            why = f"was idle for {idle:g} seconds" if idle < left else lasted
             await self._tell("SESSION_TIMEOUT", f"the session {why}; connect again")
             await self.send({"type": "websocket.close", "code": POLICY, "reason": f"the session {why}"[:100]})
             return None

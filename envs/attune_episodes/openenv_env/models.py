@@ -88,7 +88,7 @@ class AttuneClient(EnvClient[AttuneAction, AttuneObservation, AttuneState]):
         elif isinstance(action, str):
             text = action
         else:
-            raise TypeError(f"step takes an AttuneAction or a text, got {show(action)}")
+            raise TypeError(f"step expects an AttuneAction or a text, got {show(action)}")
         return {"message": sound(text[: MAX_CHARS + 1])}
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[AttuneObservation]:

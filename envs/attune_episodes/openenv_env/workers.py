@@ -15,7 +15,7 @@ from attune_data.errors import AttuneError, SettingsError
 
 STARTING: Final = 120.0
 """Seconds within which every worker must be ready."""
-ENDED: Final = "a worker ended by itself, so the others are stopped; its errors stand above"
+ENDED: Final = "a worker ended unexpectedly, so the others are stopped; its errors are above"
 
 
 class WorkerError(AttuneError):

@@ -26,17 +26,17 @@ from attune_episodes.settings import Settings
 Kind = Literal["content-free", "shallow", "reader", "oracle"]
 
 DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
-    "empty": ("content-free", "nothing, and says nothing"),
+    "empty": ("content-free", "nothing; its answers are empty"),
     "always-yes": ("content-free", "nothing"),
     "always-no": ("content-free", "nothing"),
     "random": ("content-free", "nothing"),
-    "mode": ("content-free", "how often each answer occurs"),
-    "prior": ("content-free", "how often each answer occurs, weighed by score"),
+    "mode": ("content-free", "the most frequent answers of other participants"),
+    "prior": ("content-free", "the constant answers that score best on other participants"),
     "longest": ("shallow", "the lengths of the replies"),
     "shortest": ("shallow", "the lengths of the replies"),
     "copy": ("shallow", "words shared by the message and the reply"),
-    "asked": ("shallow", "which questions are asked, but no text"),
-    "surface": ("shallow", "surface cues of the text, and which questions are asked"),
+    "asked": ("shallow", "which questions are asked, but no text; fitted like `prior`"),
+    "surface": ("shallow", "surface cues of the text, and which questions are asked; fitted like `prior`"),
     "lexicon": ("reader", "the text, with a small word list"),
     "oracle": ("oracle", "the annotations themselves"),
 }

@@ -82,7 +82,7 @@ class BuiltinPolicy:
 
     def prediction(self, request: Request) -> Prediction:
         """Answer one request."""
-        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
+        raise TypeError(f"policy {self.name!r} needs a conversation: call for_conversation first")
 
     def reply(self, request: Request) -> str:
         """The answer to one request, as JSON."""

@@ -216,7 +216,7 @@ class FittedPolicy(BuiltinPolicy):
             people = sorted(participants(conversations), key=lambda who: digest("fold", who))
             if len(people) < 2:
                 raise SettingsError(
-                    f"policy {name!r} is fitted on participants other than those it is scored on, and there "
+                    f"policy {name!r} is fitted on participants other than those it is scored on, but there "
                     "is only one here; give other people's data to fit on (--fit PATH, or --fit sample)"
                 )
             self._fold = {who: number % min(FOLDS, len(people)) for number, who in enumerate(people)}

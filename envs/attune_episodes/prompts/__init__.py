@@ -127,8 +127,8 @@ def _load(folder: Path, name: str, *, foreign: bool = False) -> PromptSet:
     if foreign:
         home = folder.resolve()
         problems = [
-            Problem(str(folder), file, "a link out of the folder", "a file of the set",
-                    "put a copy in its place")
+            Problem(str(folder), file, "a link that leads out of the folder", "a file of the set",
+                    "replace it with a copy")
             for file in (*files, f"{JUDGE}.md", "set.json")
             if (folder / file).is_symlink() and home not in (folder / file).resolve().parents
         ] or problems  # fmt: skip
@@ -137,7 +137,7 @@ def _load(folder: Path, name: str, *, foreign: bool = False) -> PromptSet:
     about, judge = folder / "set.json", folder / f"{JUDGE}.md"
     facts = read_json(about) if about.is_file() else {}
     if not isinstance(facts, dict):
-        raise DataError(Problem(str(about), "", "no object", '{"threaded": …, "placeholder": …}'))
+        raise DataError(Problem(str(about), "", "not an object", '{"threaded": …, "placeholder": …}'))
     return PromptSet(
         name=name,
         texts=tuple(read_text(folder / file) for file in files),

@@ -111,6 +111,6 @@ def _kept(file: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"
         raise DataError(
-            Problem(str(file), "", found, "a kept reply, as it was written", "remove the file to ask again")
+            Problem(str(file), "", found, "an unchanged cached reply", "remove the file to ask again")
         ) from error
     return str(reply)

@@ -2,8 +2,9 @@
 
 `fitted` is fitted on two thirds of the people in the written train part, `held_out` on the others, each
 together with simulated replies of half the total weight. Calibration, cuts and the choice of rewarded
-questions come from the dev part if it has `ENOUGH` conversations, and otherwise from out-of-fold predictions
-on train and dev. Run: python -m attune_episodes.reading.fit
+questions come from the dev part if it has `ENOUGH` conversations and `FEWEST_ANSWERS` of each answer to the
+question, and otherwise from out-of-fold predictions on train and dev. The guard is not applied.
+Run: python -m attune_episodes.reading.fit
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 def _renamed(rows: Dataset | IterableDataset, reward: str, kind: str) -> Dataset | IterableDataset:
     """Move the rows' truth into the column `reward`, next to `{kind: "rule"}`."""
     if not hasattr(rows, "map"):
-        raise TypeError(f"rows are a Dataset; Dataset.from_list(rows) makes one of a {type(rows).__name__}")
+        raise TypeError(f"rows is a {type(rows).__name__}; make a Dataset with Dataset.from_list(rows)")
     columns = rows.column_names or list(next(iter(rows)))  # a stream loses its column names in `map`
     whole = "task" in columns
     if not whole:

@@ -155,7 +155,7 @@ class Curriculum:
                         f"level {show(name)} has {show(count)} conversations; expected at least 1"
                     )
             if number is not None:
-                raise SettingsError("a schedule of levels counts its conversations; leave out number")
+                raise SettingsError("a schedule of levels sets the number of conversations; leave out number")
             number = sum(level.values())
             schedule: list[tuple[Any, int]] = [*level.items()]
         else:
@@ -188,11 +188,11 @@ def _source(
     if isinstance(data, Conversation) or not isinstance(data, Iterable):
         raise TypeError(
             f'data is {show(data)} ({type(data).__name__}); expected "{SIMULATED}", "sample", a path, the '
-            "name of a dataset, or several conversations, such as load(…) or Simulation(…) gives"
+            "name of a dataset, or several conversations, such as load(…) or Simulation(…) returns"
         )
     if level != "default" or selection != {"world_seed": 0, "number": None}:
         raise SettingsError(
-            "level, world_seed, number and selections are for data given by name, not for objects"
+            "level, world_seed, number and selections apply only to data given by name, not to objects"
         )
     return Curriculum(((data, 1),)) if isinstance(data, Simulation) else data
 

@@ -100,10 +100,11 @@ def demonstrations(
     if unedited and not allow_model_replies:
         found = f'"{MODEL_REPLIES}" in {len(unedited)} of {len(conversations)}, the first {show(unedited[0])}'
         raise DataError(
-            Problem("conversations", f"metadata.{ALTERNATES}", f"{found}: nobody edited their humanEdited",
+            Problem("conversations", f"metadata.{ALTERNATES}",
+                    f"{found}: their humanEdited replies were not edited",
                     "replies that a human edited",
                     f'leave them out with select(conversations, "{ALTERNATES}=unknown"); '
-                    "allow_model_replies=True takes them anyway")
+                    "allow_model_replies=True uses them anyway")
         )  # fmt: skip
     wanted = "a human-edited reply"
     return _rows(
@@ -137,7 +138,7 @@ def _rows(
         for row in replies(turn)
     )
     advice = "attune data stats shows what is annotated"
-    nothing = DataError(Problem("conversations", "", "nothing that makes a row", wanted, advice))
+    nothing = DataError(Problem("conversations", "", "nothing to make a row from", wanted, advice))
     return table(rows, columns, described(f"{what}, attune-env {__version__}", mark), nothing)
 
 

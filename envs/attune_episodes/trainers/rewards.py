@@ -97,7 +97,7 @@ def _scored(completions: object, truth: object = None, **_: object) -> Batch:
         checked_truth(None)
     replies, rows = _listed("completions", completions), _listed("truth", truth)
     if len(rows) != len(replies):
-        raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: one for each is needed")
+        raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: expected one for each")
     texts = tuple("" if reply is None else text_of(reply) for reply in replies)
     return _score_batch(tuple(None if row is None else checked_truth(row) for row in rows), texts)
 
@@ -208,7 +208,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
 
 def _no_truth(found: str) -> DataError:
     advice = "keep that column of training_dataset(…)"
-    return DataError(Problem("rows", "truth", found, "rows with the truth that they came with", advice))
+    return DataError(Problem("rows", "truth", found, "rows with their original truth", advice))
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,14 +76,14 @@ def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
             return
     raise SettingsError(
         f"reward {spec.name!r} scores nothing in the stages {', '.join(stages)}; "
-        "ask more stages or choose another reward"
+        "choose other stages or another reward"
     )
 
 
 def sequence_of(conversations: object) -> Sequence[Conversation]:
     """Return the conversations unchanged; raises TypeError for anything but a sequence of conversations."""
     if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
-        advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
+        advice = "from a lazy source, take some: Simulation(seed=1).take(1000)"
         raise TypeError(f"conversations must be a sequence, got {show(conversations)}; {advice}")
     return conversations
 
@@ -91,7 +91,7 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
 def unscored(reward: str, source: str = "conversations") -> DataError:
     """The error raised if nothing in the conversations of a source is scored."""
     return DataError(
-        Problem(source, "", f"nothing annotated that reward {reward!r} scores",
+        Problem(source, "", f"no annotation that reward {reward!r} scores",
                 "an annotation in the stages asked", "attune data stats shows what is annotated")
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
         `metadata` holds the answer's `parts` (name -> score in [0, 1]) and `reason`.
         """
         if self._chat.done:
-            raise EpisodeOverError("the episode is over; init(prompt) begins it again")
+            raise EpisodeOverError("the episode is over; call init(prompt) to start again")
         reward, score, following = self._chat.submit(action)
         self.turns += 1
         self._rewards.append(reward)

@@ -250,7 +250,7 @@ class ChatTokens:
         if not cut or long[:cut] != short[:cut]:
             raise SettingsError(
                 "whole conversations need a chat template that ends a reply with the tokenizer's eos_token "
-                "and writes a message the same whatever follows it; this one does not"
+                "and renders a message the same way whatever follows it; this one does not"
             )
         return long[cut:]
 

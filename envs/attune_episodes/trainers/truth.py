@@ -45,16 +45,16 @@ def check_rows_carry(spec: RewardSpec) -> None:
     for name, part in spec.parts.items():
         if isinstance(part, CanonicalPart):
             raise SettingsError(
-                f"reward {spec.name!r} is for evaluation alone, since it rewards silence; train with skill"
+                f"reward {spec.name!r} is for evaluation only, since it rewards silence; train with skill"
             )
         if part != PARTS.get(name):
             raise SettingsError(
-                f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot carry; make "
-                "the rows without it, and give the function to the trainer as a reward function beside them"
+                f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot store; make "
+                "the rows without it, and give the function to the trainer as another reward function"
             )
     if not spec.dense:
         raise SettingsError(
-            f"reward {spec.name!r} is terminal, but each row is rewarded by itself; leave out .terminal()"
+            f"reward {spec.name!r} is terminal, but each row is rewarded on its own; leave out .terminal()"
         )
 
 
@@ -161,7 +161,7 @@ def _read(document: _Document) -> tuple[Request, ScoredRequest]:
     parts = tuple((PARTS[name], weight, baseline) for name, weight, baseline in document.parts)
     for part, _, _ in parts:
         if not part.defined(truth, stage, here):
-            raise ValueError(f"nothing is annotated that part {part.name} reads")
+            raise ValueError(f"nothing that part {part.name} reads is annotated")
     request = Request(
         conversation_id=document.conversation,
         turn=turn,

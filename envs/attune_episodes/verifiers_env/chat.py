@@ -87,7 +87,7 @@ def read_reply(body: Any, calls: int) -> Reply:
         first = body["choices"][0]
         message = dict(first["message"])
     except (LookupError, TypeError, ValueError):
-        raise ValueError(f"an answer without a choice: {json.dumps(body)[:200]}") from None
+        raise ValueError(f"a response without a valid choice: {json.dumps(body)[:200]}") from None
     refusal, reason = message.get("refusal"), first.get("finish_reason")
     refused = isinstance(refusal, str) and bool(refusal)
     text = text_of(message.get("content")) or (str(refusal) if refused else "")

@@ -53,7 +53,7 @@ class DraftJudgeConfig(vf.JudgeConfig):
     def _no_prompt_of_its_own(self) -> Self:
         if self.prompt is not None:
             raise ValueError(
-                "the draft judge asks in the wording of the prompt set: put a judge.md into a folder of "
+                "the draft judge uses the wording of the prompt set: put a judge.md into a folder of "
                 "templates and name the folder with --env.taskset.prompts, instead of draft-judge.prompt"
             )
         return self
@@ -116,7 +116,7 @@ class AttuneTasksetConfig(vf.TasksetConfig):
 
     live: bool = False
     """Hold live conversations: a simulated person answers the model's own replies, and the reward is the live
-    one (docs/live.md). Only level, world-seed, number and reader apply."""
+    one (docs/live.md). Only level, world-seed, number, reader and system-prompt apply."""
     reader: str = "fitted"
     """What reads the replies of live conversations: fitted, held_out or lexicon."""
 

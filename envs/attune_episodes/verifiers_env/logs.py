@@ -87,13 +87,13 @@ def rollouts_from(
     left_out, partial = len(read) - len(kept), len(recordings) - len(complete)
     if left_out or partial:
         logger.warning(
-            "left out: %d traces that are not ok, %d conversations of which requests are missing",
+            "left out: %d traces that are not ok, %d conversations with missing requests",
             left_out, partial,
         )  # fmt: skip
     if not complete:
         raise DataError(
             Problem(show(str(source) if isinstance(source, (str, Path)) else "traces"), "",
-                    f"no complete trace ({left_out} that are not ok, {partial} conversations not complete)",
+                    f"no complete trace ({left_out} not ok, {partial} conversations incomplete)",
                     "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
         )  # fmt: skip
     made = rollouts_of(complete)
@@ -134,7 +134,7 @@ def _traces(source: object) -> Iterator[Json]:
         if not file.is_file():
             raise DataError(
                 Problem(str(path), "", "no traces", f"a run's folder with {TRACES}, or such a file",
-                        "vf-eval prints where its results are")
+                        "vf-eval prints the location of its results")
             )  # fmt: skip
         # split only at \n, since texts may contain other line-break characters
         with file.open(encoding="utf-8", newline="\n") as lines:
@@ -145,8 +145,8 @@ def _traces(source: object) -> Iterator[Json]:
                     except (ValueError, KeyError, TypeError) as error:
                         raise DataError(
                             Problem(f"{file}", f"line {number}", type(error).__name__,
-                                    "an episode of verifiers with its traces",
-                                    "a line that was cut off is made again by --resume")
+                                    "a verifiers episode with its traces",
+                                    "--resume redoes a line that was cut off")
                         ) from error  # fmt: skip
         return
     traces: Any = source
@@ -160,7 +160,7 @@ def _read(trace: Json, em_model: str | None) -> _Trace | None:
     try:
         data = trace["task"]["data"]
         if data.get("live"):
-            raise ValueError("it is of a live conversation, which has no result record")
+            raise ValueError("it is from a live conversation, which has no result record")
         if not {"conversation", "settings", "reward"} <= data.keys():
             raise ValueError(f"task.data has {', '.join(sorted(data)[:8])}")
         return _recorded(trace, data, em_model) if trace.get("ok") else None
@@ -171,7 +171,7 @@ def _read(trace: Json, em_model: str | None) -> _Trace | None:
         name = given.get("id") if isinstance(given, Mapping) else show(given)
         raise DataError(
             Problem(f"trace {name}", "", f"{type(error).__name__} {error}",
-                    "a trace of attune-env, as verifiers writes it",
+                    "an attune-env trace written by verifiers",
                     "is it the trace of another environment?")
         ) from error  # fmt: skip
 

@@ -61,7 +61,7 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
         """Play one task to its end, or until verifiers stops it."""
         if not isinstance(data, AttuneData):
             raise TypeError(
-                f"the harness {self.config.id!r} plays tasks of its own taskset only, got "
+                f"the harness {self.config.id!r} only plays tasks of its own taskset, got "
                 f"{type(data).__name__}; set --env.taskset.id attune-env"
             )
         data.check_prompts()

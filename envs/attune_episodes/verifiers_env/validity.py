@@ -55,7 +55,7 @@ def _other_prompt(data: AttuneData, task: Task) -> str | None:
     carried = data.prompt if isinstance(data.prompt, list) else []
     shown = [("system", data.system_prompt), *((one.role, one.content) for one in carried)]
     planned = [(message.role, message.content) for message in request.messages]
-    return None if shown == planned else f"the prompt of {request.id} is not the one of the plan"
+    return None if shown == planned else f"the prompt of {request.id} differs from the plan's"
 
 
 def _oracle(task: Task) -> str | None:

@@ -66,7 +66,7 @@ def test_the_place_in_an_esconv_file_that_differs_is_named(
     (("conversation_history", 0, "turn"), -1, "conversation_history[0].turn", "-1", "a whole number from 0"),
     (("conversation_history", 0, "turn"), 1, "conversation_history", "two user messages in turn 1",
      "one message per turn"),
-    (("conversation_history", 1, "turn"), 7, "conversation_history", "replies in turn 7 and no message",
+    (("conversation_history", 1, "turn"), 7, "conversation_history", "replies in turn 7, but no message",
      "a user message in each turn"),
     (("conversation_history", 1, "score"), 101, "conversation_history[1].score", "101", "a number from 0"),
     (("conversation_history", 1, "if_chosen"), 1, "conversation_history[1].if_chosen", "1", "true or false"),
@@ -102,7 +102,7 @@ def test_a_survey_that_differs_is_named_by_line(
 
 @pytest.mark.parametrize(("value", "found", "advice"), [
     ([], "an empty list", "is this an ESConv export"),
-    ({"turns": []}, "an object", "this is in the package's own format already"),
+    ({"turns": []}, "an object", "this file already has the package's own format"),
     (3, "no list", "is this an ESConv export"),
 ])  # fmt: skip
 def test_a_file_that_holds_no_list_of_chats_is_refused(
@@ -131,7 +131,7 @@ def test_an_id_given_twice_names_both_lines(tmp_path: Path) -> None:
     folder = write_prism(tmp_path, [TREES[0], TREES[0]])
     problem = only_problem(lambda: import_prism(folder))
     file = folder / "conversations.jsonl"
-    assert (problem.file, problem.found) == (f"{file}:2", f'"prism-c0", which {file}:1 has too')
+    assert (problem.file, problem.found) == (f"{file}:2", f'"prism-c0", which is also in {file}:1')
 
 
 def test_the_command_writes_what_load_reads_and_says_what_it_holds(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_the_command_writes_what_load_reads_and_says_what_it_holds(tmp_path: Pat
         "messages after the last reply\t2\tnobody replied; kept under outsideTurns",
         "note: all 4 observed answers are yes: a model that always says so has them all",
         "wrote 4 conversations to out: ESConv, provenance imported",
-        "licence CC BY-NC 4.0: credit the source in what you make from them",
+        "licence CC BY-NC 4.0: credit the source in anything you make from these conversations",
     ):
         assert line in printed.splitlines()
 

@@ -275,7 +275,7 @@ def test_felt_and_wanted_are_asked_apart() -> None:
 def test_readers_worlds_and_levels() -> None:
     with pytest.raises(SettingsError, match="Simulation"):
         LiveEpisode("people", 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a reply is a text"):
+    with pytest.raises(TypeError, match="a reply must be a text"):
         LiveEpisode(WORLD, 0).say(3)  # type: ignore[arg-type]
     assert LiveEpisode(WORLD, 0, reader="lexicon").reader is reader("lexicon")
     plain = LiveEpisode(Simulation(8, level="plain"), 0)

@@ -50,9 +50,9 @@ def test_an_episode_with_a_voice_pickles_and_goes_on() -> None:
 
 
 def test_a_row_or_worker_cannot_rebuild_a_voice() -> None:
-    with pytest.raises(SettingsError, match="has a voice, which cannot be sent along"):
+    with pytest.raises(SettingsError, match="has a voice, which cannot be written as JSON"):
         Standing(WORLD, 0).to_json()
-    with pytest.raises(SettingsError, match="has a voice, which cannot be sent along"):
+    with pytest.raises(SettingsError, match="has a voice, which cannot be written as JSON"):
         next(iter(training_dataset(WORLD, stages=("respond",))))
     rows = [next(iter(training_dataset(world, stages=("assess",)))) for world in (WORLD, Simulation(5))]
     assert rows[0]["prompt"] != rows[1]["prompt"]

@@ -111,7 +111,7 @@ def test_what_is_no_model_and_what_has_no_such_layer_is_said(bert: Path, tmp_pat
         BertScorer("roberta-large")
     with pytest.raises(SettingsError, match=r"layer 3: the model in .* has 1 to 2"):
         BertScorer(bert, layer=3)
-    with pytest.raises(SettingsError, match="called 'tiny-bert': give one, 1 to 2"):
+    with pytest.raises(SettingsError, match="named 'tiny-bert' is not known: give one, 1 to 2"):
         BertScorer(bert)
 
 

@@ -139,7 +139,7 @@ def test_examples_are_not_shown_and_requests_not_cached(
     with serve(answers_of(sample(1))) as server:
         evaluate(server, "attune_all", metadata={"attune_number": 1}, num_fewshot=3, cache_requests=True)
         assert server.unknown == []
-    assert "does not cache requests" in caplog.text
+    assert "ignores --cache_requests" in caplog.text
 
 
 def test_predict_only_keeps_the_replies_and_scores_nothing() -> None:

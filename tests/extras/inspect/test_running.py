@@ -83,7 +83,7 @@ def test_a_limit_leaves_a_conversation_unscored_and_not_at_0(data: Conversations
     assert kept["c-1/1/draft"]["status"] == "ok"
     assert "requests have no reply" in sample.scores["attune_scores"].explanation
     assert found.metrics["composite_strict"]["scored"] == 0
-    with pytest.raises(DataError, match=r"no complete sample \(1 that failed"):
+    with pytest.raises(DataError, match=r"no complete sample \(1 failed"):
         rollouts_from(found.path)
 
 
@@ -140,7 +140,7 @@ def test_what_is_no_log_of_this_task_is_told(tmp_path: Path) -> None:
         rollouts_from(tmp_path / "none.eval")
     broken = tmp_path / "broken.eval"
     broken.write_bytes(b"no zip")
-    with pytest.raises(DataError, match=r"broken\.eval.*a log of Inspect"):
+    with pytest.raises(DataError, match=r"broken\.eval.*an Inspect log"):
         rollouts_from(broken)
     (log,) = evaluate(
         Task(dataset=[Sample(input="x")]), model="mockllm/model", log_dir=str(tmp_path / "other")

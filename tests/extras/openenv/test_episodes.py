@@ -199,7 +199,7 @@ def test_an_endless_world_is_served_by_order_index_seed_and_id() -> None:
         env.reset(seed=8).conversation_id
         == environment("simulated", world_seed=3).reset(seed=8).conversation_id
     )
-    with pytest.raises(UnknownNameError, match="made lately"):
+    with pytest.raises(UnknownNameError, match="recent ones"):
         env.reset(conversation_id="sim-nobody")
 
 

@@ -46,7 +46,7 @@ def test_seeds_name_conversations_and_errors_say_what_is_wrong() -> None:
         assert "reset first" in one.error({"type": "step", "data": {"message": "hm"}})
         first, second = (session.reset(seed=3)["data"]["observation"] for session in (one, two))
         assert first["messages"] == second["messages"]
-        assert "named by its index" in one.error({"type": "reset", "data": {"conversation_id": "sample-01"}})
+        assert "chosen by index" in one.error({"type": "reset", "data": {"conversation_id": "sample-01"}})
         assert "index is 5" in one.error({"type": "reset", "data": {"index": 5}})
         assert one.step("hm")["data"]["observation"]["answered"] == 1  # the episode before goes on
         for _ in range(20):
@@ -65,11 +65,11 @@ def test_the_command_serves_them() -> None:
 
 
 def test_what_does_not_apply_is_refused() -> None:
-    with pytest.raises(SettingsError, match="take no settings, reward and selection"):
+    with pytest.raises(SettingsError, match="accept no settings, reward or selection"):
         attune_app(LiveSource(), reward="skill")
-    with pytest.raises(SettingsError, match="take no settings, reward and selection"):
+    with pytest.raises(SettingsError, match="accept no settings, reward or selection"):
         attune_app(LiveSource(), number=3)
     with command("--live", "--data", "written") as process:
         _, err = process.communicate(timeout=120)
-    assert "--live takes no --data" in err
+    assert "--live excludes --data" in err
     assert process.returncode == 2

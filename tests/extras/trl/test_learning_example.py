@@ -59,12 +59,13 @@ def test_all_runs_start_from_the_warm_up_and_are_tested_at_the_same_steps(result
 def test_the_report_shows_every_part_and_the_files_every_test(results: Any, tmp_path: Path) -> None:
     import train_trl_grpo as example
     from grpo_from_scratch.measure import PARTS
+    from grpo_from_scratch.runs import REWARD
 
     lines: list[str] = []
     found = example.report(results, lines.append)
     assert tuple(found) == PARTS
     assert sum(line.startswith("| pairwise |") for line in lines) == 4
-    example.write(results, tmp_path, "title")
+    example.write(results, tmp_path, "title", REWARD)
     assert (tmp_path / "curves.svg").read_text("utf-8").startswith("<?xml")
     with (tmp_path / "curves.csv").open(encoding="utf-8", newline="") as file:
         told = list(csv.DictReader(file))
@@ -119,11 +120,11 @@ def answered(conversations: Any) -> Counter[Any]:
 
 def test_misreports_keep_every_prompt_and_how_often_everything_is_said(some: Any) -> None:
     from grpo_from_scratch.people import misreported
-    from grpo_from_scratch.runs import rows_of
+    from grpo_from_scratch.runs import REWARD, rows_of
 
     wrong = misreported(some, 0)
     assert answered(wrong) == answered(some)
-    own, other = rows_of(some), rows_of(wrong)
+    own, other = rows_of(some, REWARD), rows_of(wrong, REWARD)
     assert own["prompt"] == other["prompt"]
     assert sum(a != b for a, b in zip(own["truth"], other["truth"], strict=True)) > len(own) / 2
 

@@ -80,5 +80,5 @@ def test_rows_to_reply_to_train_by_the_reward_function(tmp_path: Any) -> None:
 
 
 def test_other_people_than_simulated_ones_are_refused() -> None:
-    with pytest.raises(SettingsError, match=r"no known state .*Simulation\("):
+    with pytest.raises(SettingsError, match=r"no known state.*Simulation\("):
         live_rollouts(tiny.short(), 1)  # type: ignore[arg-type]

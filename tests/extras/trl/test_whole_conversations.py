@@ -159,7 +159,7 @@ def test_a_trainer_that_cannot_be_used_is_refused_before_the_first_step(fault: s
     trainer.chat_template = tiny.tokenizer().chat_template.replace(
         "message.content", "message.content ~ (messages | length)"
     )
-    with pytest.raises(SettingsError, match="writes a message the same"):
+    with pytest.raises(SettingsError, match="renders a message the same"):
         trainer.train()
     assert trainer.state.global_step == 0
 
