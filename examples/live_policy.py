@@ -166,7 +166,7 @@ def play(policy: Callable[[LiveEpisode], str], world: Simulation, count: int, re
 
 
 def interval(totals: Array, world: Simulation) -> str:
-    """Format the mean with its 95 % interval over people."""
+    """Format the mean with its 95% interval over people."""
     owners = [world.person(index).participant_id for index in range(len(totals))]
     (found,) = Bootstrap(len(totals), owners).intervals(totals[:, None])
     return f"{found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f})"

@@ -93,7 +93,7 @@ def report(results: Results, say: Say = print, *, brief: bool = False) -> dict[s
     if brief:
         return {}
 
-    say("\nwhat GRPO changed, paired, with 95 % intervals over participants\n")
+    say("\nwhat GRPO changed, paired, with 95% intervals over participants\n")
     gains = {"over warm-up": end.after - end.before, "over prior": end.after - end.prior}
     gains |= {"over asked": end.after - end.asked, "over swapped texts": end.after - end.others}
     gains |= {"over control": end.after - end.control} if end.control is not None else {}
@@ -128,7 +128,7 @@ def report(results: Results, say: Say = print, *, brief: bool = False) -> dict[s
     for sign in measure.signs_of_gaming(results.tester.people, end, kept[GRPO], kept["people"]):
         say(f"gamed? {sign}")
     seconds = ", ".join(f"{name} {run.seconds:.0f} s" for name, run in results.runs.items())
-    say(f"training alone: {seconds}; reward functions {100 * results.reward_share:.2f} % of GRPO's steps")
+    say(f"training alone: {seconds}; reward functions {100 * results.reward_share:.2f}% of GRPO's steps")
     for name in ("frac_reward_zero_std", "entropy", "completions/clipped_ratio"):
         logged = [f"{entry[name]:.3f}" for entry in results.log if name in entry]
         say(f"{name}: {' '.join(logged)}")

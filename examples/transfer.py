@@ -199,7 +199,7 @@ def played(name: str, conversations: Conversations) -> Predicted:
 
 
 class Interval(NamedTuple):
-    """A value with its 95 % bootstrap interval over participants."""
+    """A value with its 95% bootstrap interval over participants."""
 
     value: float
     low: float
@@ -277,7 +277,7 @@ class Measure:
         return self.interval(right[:, 0] / right[:, 1])
 
     def interval(self, values: Array) -> Interval:
-        """The first value, within the middle 95 % of the others."""
+        """The first value, within the middle 95% of the others."""
         low, high = np.nanpercentile(values[1:], [2.5, 97.5])
         return Interval(float(values[0]), float(low), float(high))
 

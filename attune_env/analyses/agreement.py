@@ -185,7 +185,7 @@ CHOICES = Analysis(
     "Preference per question",
     "On which questions do models predict the reply that the person prefers?",
     "Share of comparisons with a winner in which the model picks the person's choice. A missing pick counts "
-    "as wrong. Chance is 50 %, since there are two replies to pick from. "
+    "as wrong. Chance is 50%, since there are two replies to pick from. "
     "All answers count equally; intervals are over {units}.",
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,

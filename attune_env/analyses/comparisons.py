@@ -48,7 +48,7 @@ def _pairs(study: Study) -> list[Table]:
     separated = study.sheet(
         "pairs_separated",
         "Pairs of models separated",
-        ("metric", "counts as", Column("by the 95 % interval", "by_interval"), Column("with Holm", "by_holm"),
+        ("metric", "counts as", Column("by the 95% interval", "by_interval"), Column("with Holm", "by_holm"),
          "pairs"),
         ((m.label, m.role, one.by_interval, one.by_holm, one.pairs) for m, one in counts),
         keys=2,
@@ -169,7 +169,7 @@ PAIRS = Analysis(
     "pairs-separated",
     "Pairs of models separated",
     "Which models really differ?",
-    "A pair is separated if the 95 % interval of its paired difference excludes 0 (uncorrected, as we "
+    "A pair is separated if the 95% interval of its paired difference excludes 0 (uncorrected, as we "
     "understand the paper's figure). The table also shows a sign-flip test, Holm-corrected over the pairs "
     "for each metric. Even if models do not differ, the interval separates one pair in twenty or more.",
     _pairs,
@@ -185,7 +185,7 @@ PERSPECTIVE = Analysis(
     "conversation. p is from a two-sided sign-flip test, Holm-corrected over the models.",
     _perspective,
     {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
-                             unit="points of 100, with 95 % interval")},
+                             unit="points of 100, with 95% interval")},
     signal="gap",
 )  # fmt: skip
 WINS = Analysis(

@@ -123,7 +123,7 @@ MODES = Analysis(
     "default is the primary mode.",
     _modes,
     {"modes": Dots("mode_differences", ["difference"], split="metric", label="model", line=0.0,
-                   unit="points of 100, with 95 % interval")},
+                   unit="points of 100, with 95% interval")},
     signal="difference",
 )  # fmt: skip
 COST = Analysis(

@@ -164,7 +164,7 @@ DRIFT = Analysis(
     _drift,
     {
         "turn-drift": Lines("turn_drift", [f"{third}_third" for third in THIRDS],
-                            unit="mean over models, %, with 95 % interval"),
+                            unit="mean over models, %, with 95% interval"),
         "turn-drift-by-model": Dots(
             "turn_drift_by_model", list(DRIFTING), line=0.0, across=5,
             unit="last third minus first third, points",

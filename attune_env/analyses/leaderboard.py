@@ -79,7 +79,7 @@ def notes(study: Study) -> list[str]:
     where = study.scores["metadata"].get("where")
     return [
         *([f"only the conversations with {where}."] if where else []),
-        f"mean [95 % percentile bootstrap interval], {study.table.resamples:,} resamples by "
+        f"mean [95% percentile bootstrap interval], {study.table.resamples:,} resamples by "
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
         "Canonical Composite = the benchmark's scoring, which rewards silence; for comparison with published "
         "scores. Strict Composite = an unanswered question scores 0; the verdict and the profile use it. "
@@ -227,14 +227,14 @@ LEADERS = Analysis(
     "leaderboard",
     "Leaderboard",
     "Who scores highest, and on which pillar?",
-    "Means over conversations, with 95 % bootstrap intervals from the same resamples for all models. The "
+    "Means over conversations, with 95% bootstrap intervals from the same resamples for all models. The "
     "oracle is shown in the table only. The headings give each pillar's share of the Composite. Emotion "
     "covers what the person felt at each turn; Evaluation covers what the reply did, what was wanted and "
     "which reply was preferred; Holistic covers affect, answers and ratings after the conversation.",
     _first,
     {
         "leaderboard": Pillars(
-            "leaderboard", (), where=("mode", None), unit="points of 100, with 95 % interval"
+            "leaderboard", (), where=("mode", None), unit="points of 100, with 95% interval"
         )
     },
 )

@@ -85,7 +85,7 @@ PROFILE = Analysis(
     "Profile",
     "On which parts does each model do better?",
     "Gain is (score − prior) / (1 − prior) for each part of the strict Composite, summed over conversations: "
-    "0 is the score of `prior`, and 1 is that of the annotations. The bars show its 95 % intervals over "
+    "0 is the score of `prior`, and 1 is that of the annotations. The bars show its 95% intervals over "
     "{units}; the mark is {best_on_part}. The difference from the mark is tested (sign flips, "
     "Holm-corrected; the summary counts p < 0.05). Even if an interval excludes the mark, the difference may "
     "not be significant: p is corrected for testing all parts of all models at once, while the intervals are "
@@ -94,5 +94,5 @@ PROFILE = Analysis(
     "its edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
-                     limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},
+                     limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95% interval")},
 )  # fmt: skip

@@ -88,7 +88,7 @@ class Study:
         return {
             "units": f"{self.table.unit}s",
             "baseline": chosen or "the best baseline",
-            "best_on_part": chosen or "the best scored baseline on that part",
+            "best_on_part": chosen or "the best-scoring baseline on that part",
         }
 
     @property

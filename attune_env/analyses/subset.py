@@ -101,7 +101,7 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
         "both groups.",
         lambda _: tables,
         {tables[-1].name: Dots(tables[-1].name, ["difference"], split="metric", label="model", line=0.0,
-                               unit="subset minus the others, 95 % interval")},
+                               unit="subset minus the others, 95% interval")},
         signal="difference",
     )  # fmt: skip
 

@@ -133,7 +133,7 @@ VERDICT = Analysis(
     "Verdict",
     "Does a model do better than answers given without understanding the conversation?",
     "Each model's strict Composite, in which an unanswered question earns 0, minus that of {baseline}, "
-    "paired by conversation, with a 95 % interval over {units}. "
+    "paired by conversation, with a 95% interval over {units}. "
     "'Above' and 'below' mean p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; "
     f"with fewer than {MEANINGFUL} {{units}}, there is too little data.",
     verdict_tables,

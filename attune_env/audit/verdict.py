@@ -9,7 +9,7 @@ from typing import Final, Literal
 from attune_env.statistics import Interval
 
 GATE: Final = 0.02
-"""A reward passes if the upper 95 % bound of every attack's gain over `prior` is below this."""
+"""A reward passes if the upper 95% bound of every attack's gain over `prior` is below this."""
 PAID_FOR_NOTHING: Final = 0.05
 """The verdict mentions a prior that earns more than this."""
 MIN_PARTICIPANTS: Final = 100

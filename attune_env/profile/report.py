@@ -31,7 +31,7 @@ def score_table(scores: ModelScores) -> Table:
             means = found["prior"].mean, found["constant"].mean
             rows.append((one.field, measure, found["value"], *means, found["gain"], one.scored, one.people))
     notes = [
-        "95 % intervals by resampling participants (†: fewer than 5)",
+        "95% intervals by resampling participants (†: fewer than 5)",
         "prior: the best constants of the other participants; constant: the best of these very conversations",
         "gain: over the better of the two, more is better, for errors too; an interval with 0 shows none",
         "unanswered counts as the worst answer; what was not stated is not scored",

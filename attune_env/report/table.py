@@ -316,7 +316,7 @@ def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) ->
 def share_text(value: float | None, places: int = 1) -> str:
     """A share in [0, 1] as a percentage, a dash where undefined.
 
-    Only 0 reads 0 % and only 1 reads 100 %: other values become `<0.1%`, `>99.9%`.
+    Only 0 reads 0% and only 1 reads 100%: other values become `<0.1%`, `>99.9%`.
     """
     if value is None:
         return DASH

@@ -1,4 +1,4 @@
-"""The paper's bootstrap: 95 % percentile intervals over resampled conversations (or participants).
+"""The paper's bootstrap: 95% percentile intervals over resampled conversations (or participants).
 
 One multinomial weight matrix serves all models and metrics, so a resample is a matrix product, and
 differences between columns are automatically paired. Source: AttuneBench v1.0, 10,000 resamples.
@@ -183,7 +183,7 @@ def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
 
 
 def percentiles(samples: Array) -> Array:
-    """(2, columns): the quantiles that bound the middle 95 % of each row of `samples` (columns, resamples).
+    """(2, columns): the quantiles that bound the middle 95% of each row of `samples` (columns, resamples).
 
     They are interpolated linearly; NaN are left out, and a row of only NaN gives NaN.
     """

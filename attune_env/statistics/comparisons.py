@@ -1,7 +1,7 @@
 """Which models are separated: paired differences with intervals, and Holm-corrected tests.
 
-Two counts are given because the paper's exact rule is unknown. Its figure shows 95 % bootstrap intervals and
-says how many of the 55 pairs are separated. We take this to mean that "the paired 95 % interval of the
+Two counts are given because the paper's exact rule is unknown. Its figure shows 95% bootstrap intervals and
+says how many of the 55 pairs are separated. We take this to mean that "the paired 95% interval of the
 difference excludes 0", without any correction. The second count is from sign-flip tests of the same
 differences, corrected over the pairs of a metric (Holm 1979).
 """
@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def separated_holm(self) -> bool:
-        """Whether the corrected test rejects at 5 %."""
+        """Whether the corrected test rejects at 5%."""
         return self.p_holm is not None and self.p_holm < ALPHA
 
 

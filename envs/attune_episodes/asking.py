@@ -111,6 +111,6 @@ class Asking(Generic[Q, T]):
 def pause(attempt: int, first: float = FIRST_PAUSE, longest: float = LONGEST_PAUSE) -> float:
     """Seconds to wait after the `attempt`-th failed attempt (from 1) at the same call.
 
-    The delays double from `first` to `longest`, minus a random 0 to 50 %, so that not all retry at once.
+    The delays double from `first` to `longest`, minus a random 0 to 50%, so that not all retry at once.
     """
     return min(longest, first * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)

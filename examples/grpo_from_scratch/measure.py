@@ -83,7 +83,7 @@ class People:
         return len(set(self.owners))
 
     def intervals(self, values: Array) -> dict[str, Interval]:
-        """Part -> mean and 95 % interval of `values`, of shape (rows, parts), such as paired differences."""
+        """Part -> mean and 95% interval of `values`, of shape (rows, parts), such as paired differences."""
         return dict(zip(PARTS, self.kernel.intervals(values), strict=True))
 
 

@@ -30,7 +30,7 @@ def draw(
     notes: Mapping[str, str],
     title: str,
 ) -> None:
-    """Plot each part over the steps, with 95 % intervals.
+    """Plot each part over the steps, with 95% intervals.
 
     `lines` (prior, asked, ceiling: part -> mean) are drawn horizontally; `notes` follow the names of parts.
     """

@@ -93,8 +93,8 @@ def against_the_ideal() -> None:
             wholes.append(ideal / whole)
     print(
         f"ideal / call loop, {IN_FLIGHT} in flight at {LATENCY:g} s: {statistics.median(loops):.1%} (best "
-        f"{max(loops):.1%}) aim: 92 % · ideal / whole process: {statistics.median(wholes):.1%} (best "
-        f"{max(wholes):.1%}) aim: 85 %"
+        f"{max(loops):.1%}) aim: 92% · ideal / whole process: {statistics.median(wholes):.1%} (best "
+        f"{max(wholes):.1%}) aim: 85%"
     )
 
 

@@ -118,7 +118,7 @@ def grpo_speed(steps: int, tokens: int, *, tiny: bool) -> None:
         f"{PROMPTS * GROUP} answers of {tokens} tokens: {step:.2f} s ({min(taken):.2f} to {max(taken):.2f})"
     )
     print(
-        f"{len(functions)} reward functions: {1000 * reward:.1f} ms, {100 * reward / step:.3f} % of the step"
+        f"{len(functions)} reward functions: {1000 * reward:.1f} ms, {100 * reward / step:.3f}% of the step"
     )
 
 

@@ -71,7 +71,7 @@ def macro_f1(sums: Array) -> Array:
 
 
 def compared(those: Sequence[Both], questions: Sequence[str], paid: Iterable[str]) -> str:
-    """The table: one row per question, and the mean of the rewarded ones with 95 % intervals."""
+    """The table: one row per question, and the mean of the rewarded ones with 95% intervals."""
     names = sorted({one.conversation for one in those})
     drawn = Bootstrap(len(names)).weights
     rows, whole, again = [], [], []

@@ -25,7 +25,7 @@ from attune_episodes.reading.rules import RULES
 LONGEST: Final = (3, 40)
 """A text is too long if it has more than 3 times as many words as the grammar's, plus 40."""
 ENGLISH: Final = 0.08
-"""The least share of common pairs of adjacent words; 99 % of 800 written messages have more."""
+"""The least share of common pairs of adjacent words; 99% of 800 written messages have more."""
 FEWEST_PAIRS: Final = 8
 """The fewest pairs in a text that is judged by them."""
 FOREIGN: Final = 0.2
