@@ -206,7 +206,9 @@ def options() -> argparse.ArgumentParser:
     )
     flags.add_argument("--quick", action="store_true", help="a short warm-up and two steps: it runs")
     flags.add_argument("--dev", action="store_true", help="test on the people that recipes are tuned on")
-    flags.add_argument("--out", type=Path, default=Path("outputs/learning"), help="where the results go")
+    flags.add_argument(
+        "--out", type=Path, help="where the results go; by default, outputs/learning or outputs/quick"
+    )
     return flags
 
 
@@ -233,6 +235,7 @@ def main() -> None:
         flags.error("--device cuda: PyTorch finds no GPU")
     device = given.device or ("cuda" if given.model and gpu else "cpu")
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")  # TRL's calls, not ours
+    out = given.out or Path("outputs/quick" if given.quick else "outputs/learning")
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
@@ -254,9 +257,9 @@ def main() -> None:
     if given.quick:
         print(f"\nit works: {steps} GRPO steps were taken, too few to show whether anything was learned")
     title = f"{given.model or 'A model from scratch'} on unseen people, seed {given.seed}"
-    write(results, given.out, title, recipe.reward)
+    write(results, out, title, recipe.reward)
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60
-    print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {given.out}: curves.svg, curves.csv, answers.md")
+    print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {out}: curves.svg, curves.csv, answers.md")
 
 
 if __name__ == "__main__":

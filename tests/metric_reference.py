@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from attune_env.analyses.profile import part_name
 from attune_rewards.metric import BENCHMARK, OWN, Metric
 from attune_rewards.metrics import TOPICS
 from attune_rewards.parts import text_of
@@ -57,8 +58,11 @@ def edges(metric: Metric) -> str:
 
 def leaf_table() -> str:
     texts = [(leaf, text_of(leaf)) for leaf in LEAF.values()]
-    rows = ((f"`{leaf.name}`", leaf.stage, t.what, t.where, t.formula, t.zero) for leaf, t in texts)
-    return table(("leaf", "stage", "asks", "defined where", "score", "0 for"), rows)
+    rows = (
+        (f"`{leaf.name}`", part_name(leaf.name), leaf.stage, t.what, t.where, t.formula, t.zero)
+        for leaf, t in texts
+    )
+    return table(("leaf", "in reports", "stage", "asks", "defined where", "score", "0 for"), rows)
 
 
 def tree_table() -> str:

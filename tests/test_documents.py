@@ -71,5 +71,5 @@ def test_an_example_runs(example: str, tmp_path: Path) -> None:
 
 def test_the_readme_lists_every_baseline_in_the_words_of_its_definition() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| [\d. ¹]+ \| [\d.]+ \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| [\d. ²]+ \| [\d.]+ \|$", text, re.MULTILINE)
     assert dict(rows) == {name: uses for name, (_, uses) in DESCRIPTIONS.items()}

@@ -19,7 +19,7 @@ PRIOR = "builtin/prior"
 
 
 def part_name(leaf: str) -> str:
-    """A strict part's name for readers: `What the reply did`, `Rating of managing`."""
+    """A strict part's name for readers: `What the reply did`, `Fit of the assistant`."""
     part = LEAF[leaf]
     if part.canonical:
         return label_of(METRICS[part.canonical])
@@ -84,15 +84,16 @@ PROFILE = Analysis(
     "profile",
     "Profile",
     "On which parts does each model do better?",
-    "Gain is (score − prior) / (1 − prior) for each part of the strict Composite, summed over conversations: "
-    "0 is the score of `prior`, and 1 is that of the annotations. The bars show its 95% intervals over "
-    "{units}; the mark is {best_on_part}. The difference from the mark is tested (sign flips, "
-    "Holm-corrected; the summary counts p < 0.05). Even if an interval excludes the mark, the difference may "
-    "not be significant: p is corrected for testing all parts of all models at once, while the intervals are "
-    "not, and a difference that only a few {units} show cannot have a small p. The table also shows the "
-    "difference, on the scale of the gain, with its interval and p. Values beyond the axis are written at "
-    "its edge.",
+    "Gain is (score − prior) / (1 − prior) for each part of the strict Composite, summed over "
+    "conversations: 0 is the score of `prior`, and 1 is that of the annotations. The bars show its 95% "
+    "intervals over {units}; the mark is {best_on_part}. The difference from the mark is tested (sign "
+    "flips, Holm-corrected); the dot is filled where p < 0.05, and the summary counts these. Even if an "
+    "interval excludes the mark, the difference may not be significant: p is corrected for testing all "
+    "parts of all models at once, while the intervals are not, and a difference that only a few {units} "
+    "show cannot have a small p. The table also shows the difference, on the scale of the gain, with "
+    "its interval and p. Values beyond the axis are written at its edge.",
     profile_tables,
-    {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
-                     limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95% interval")},
+    {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", test="p_holm",
+                     line=0.0, limits=(-1.05, 1.05),
+                     unit="(score − prior) / (1 − prior), with 95% interval")},
 )  # fmt: skip

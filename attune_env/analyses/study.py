@@ -16,6 +16,7 @@ from attune_data.schema import Conversation
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import mode_text, quoted, references, role_of, short_names
 from attune_env.report.table import Cell, Column, Table
+from attune_env.results.marks import mapping
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.score_table import Key, Resample, ScoreTable, participant_of
@@ -145,6 +146,20 @@ class Study:
     def only_policies(self) -> bool:
         """Whether only built-in policies were scored."""
         return all(key[0].startswith("builtin/") for key in self.models)
+
+    @cached_property
+    def asked(self) -> dict[str, list[str]]:
+        """How the compared models were asked, in words -> the models asked so; empty if no file says."""
+        found: dict[str, dict[str, None]] = {}
+        for entry in self.entries:
+            if (entry["em_model"], entry["mode"]) in self.models:
+                asked = mapping(mapping(entry.get("attune")).get("asked"))
+                said = (
+                    f"{name.replace('_', ' ')} {'not set' if v is None else v}" for name, v in asked.items()
+                )
+                if text := ", ".join(said):
+                    found.setdefault(text, {})[entry["em_model"]] = None
+        return {text: list(models) for text, models in found.items()}
 
     @cached_property
     def answers(self) -> Answers:

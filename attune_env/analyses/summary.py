@@ -39,7 +39,12 @@ def summary(study: Study) -> list[str]:
     says = {
         ABOVE: ("scores", "score", "significantly above", ""),
         SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
-        BELOW: ("scores", "score", "significantly below", "" if reads else ", which does not read the text"),
+        BELOW: (
+            "scores",
+            "score",
+            "significantly below",
+            "" if reads else ", which understands no text",
+        ),
         FEW: ("has", "have", "too little data to be compared with", ""),
     }
     lines: list[str] = []

@@ -114,6 +114,8 @@ def _limits(study: Study, baseline: Key) -> list[str]:
             "Each reply was sampled once, so intervals and tests leave out the model's own randomness "
             "(measure it with `attune run … --samples 3`)."
         )
+    if len(study.asked) > 1:
+        notes.append("The models were not all asked with the same settings: see “About these numbers”.")
     if role_of(baseline[0]) == "baseline":
         notes.append(NECESSARY)
     return notes

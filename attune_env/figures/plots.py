@@ -12,6 +12,7 @@ from attune_env.figures.style import BLUE, FAINT, INK, ORANGE, PALETTE, name_tex
 from attune_env.report.names import role_of, short_names
 from attune_env.report.table import Cell, Column, Table
 from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.comparisons import ALPHA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,8 @@ ROW, FRAME = 0.23, 1.0
 MOST: Final = 40
 """Most rows of a figure; tables have all of them."""
 LEAST_WIDTH: Final = 1e-9
+LONG: Final = 72
+"""Most characters of a figure's label in one line."""
 ORACLE: Final = "builtin/oracle"
 MODELS: Final = ("model", "against", "first", "second")
 """Columns that contain names of models."""
@@ -50,7 +53,8 @@ class Plot(ABC):
             unit = unit.format(value)
         with style():
             figure, note = self.draw(table)
-            figure.supxlabel("; ".join(filter(None, (unit, note))), fontsize=9)
+            between = "\n" if len(unit + note) > LONG else "; "
+            figure.supxlabel(between.join(filter(None, (unit, note))), fontsize=9)
         return figure
 
     @abstractmethod
@@ -67,6 +71,8 @@ class Panel(NamedTuple):
     """(label, cell, mark)"""
     faint: set[int]
     baselines: set[int]
+    hollow: set[int]
+    """Rows whose difference from the mark is not significant."""
 
     @property
     def best(self) -> float | None:
@@ -91,6 +97,8 @@ class Dots(Plot):
     """Column that names the rows; by default the first."""
     mark: str = ""
     """Column of a value for comparison, drawn as a vertical mark."""
+    test: str = ""
+    """Column of the p value of the difference from the mark; dots are hollow where it is not significant."""
     line: float | None = None
     """Value for comparison, drawn across each panel."""
     across: int = 4
@@ -116,6 +124,7 @@ class Dots(Plot):
         for axis in axes[len(made) :]:
             axis.set_visible(False)
         mark = f"| {table.heads[table.place(self.mark)].name}" if self.mark else ""
+        mark += "; filled: significantly different from it" if self.test else ""
         return figure, "dashed: the best baseline" if best else mark
 
     def _panels(self, table: Table) -> list[Panel]:
@@ -125,6 +134,8 @@ class Dots(Plot):
         rows = [i for i, name in enumerate(table.column(first)) if name != ORACLE]
         base = {i for i in rows if role_of(str(table.column(first)[i])) == "baseline"}
         marks = table.column(self.mark) if self.mark else [None] * len(names)
+        tests = [mean_of(p) for p in table.column(self.test)] if self.test else [0.0] * len(names)
+        unsure = {i for i in rows if (p := tests[i]) is None or p >= ALPHA}
         if self.split:
             values = table.column(self.split)
             distinct = list(dict.fromkeys(str(values[i]) for i in rows))
@@ -142,6 +153,7 @@ class Dots(Plot):
                 [(names[i], table.column(key)[i], mean_of(marks[i])) for i in chosen[:MOST]],
                 {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
                 {place for place, i in enumerate(chosen[:MOST]) if i in base},
+                {place for place, i in enumerate(chosen[:MOST]) if i in unsure},
             )
             for title, key, chosen in groups
         ]
@@ -154,7 +166,8 @@ class Dots(Plot):
             if (mean := mean_of(cell)) is None:
                 continue
             colour = FAINT if row in panel.faint else BLUE
-            _point(axis, row, cell, scale, colour, bar=low <= scale * mean <= high)
+            bar, hollow = low <= scale * mean <= high, row in panel.hollow
+            _point(axis, row, cell, scale, colour, bar=bar, hollow=hollow)
             if mark is not None:
                 axis.plot([scale * mark], [row], "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
         if self.line is not None:
@@ -236,9 +249,20 @@ def _line(axis: Axes, points: Sequence[tuple[float, Cell]], colour: str, scale: 
 
 
 def _point(
-    axis: Axes, at: float, cell: Cell, scale: float, colour: str, *, upright: bool = False, bar: bool = True
+    axis: Axes,
+    at: float,
+    cell: Cell,
+    scale: float,
+    colour: str,
+    *,
+    upright: bool = False,
+    bar: bool = True,
+    hollow: bool = False,
 ) -> None:
-    """Draw a mean as a dot, hollow with too few units, and its interval as a bar, at row or column `at`."""
+    """Draw a mean as a dot and its interval as a bar, at row or column `at`.
+
+    The dot is hollow with too few units too.
+    """
     sure = not isinstance(cell, Interval) or cell.meaningful
 
     def plot(values: Sequence[float], looks: str, **options: Any) -> None:
@@ -247,7 +271,7 @@ def _point(
 
     if isinstance(cell, Interval) and sure and bar and cell.low != cell.high:
         plot([scale * (end or 0.0) for end in (cell.low, cell.high)], "-", linewidth=1.6)
-    face = colour if sure else "white"
+    face = colour if sure and not hollow else "white"
     plot([scale * (mean_of(cell) or 0.0)], "o", markersize=4.5, markerfacecolor=face)
 
 

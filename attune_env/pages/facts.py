@@ -105,6 +105,10 @@ def facts_of(study: Study) -> list[Fact]:
         ("Bootstrap", f"{study.table.resamples:,} resamples by {study.table.unit}, seed {study.seed}"),
         ("Sign-flip tests", _patterns(study)),
     ]
+    if study.asked:
+        alone = len(study.asked) == 1
+        said = (text if alone else f"{', '.join(models)}: {text}" for text, models in study.asked.items())
+        facts.insert(-4, ("Asked with", "; ".join(said)))
     if where := metadata.get("where"):
         facts.insert(-5, ("Selection", f"only the conversations with {where}"))
     return [(head, one_line(text, 10_000)) for head, text in facts]

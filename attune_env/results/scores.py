@@ -23,6 +23,10 @@ from attune_rewards.scoring import Q1Overlap, score_conversation
 Reading = Literal["canonical", "strict"]
 FORMAT: Final = 1
 """Version of the layout of scores files."""
+ASKED: Final = ("prompts", "codebook", "labels", "panas_strategy")
+"""Settings of a run that decide what a model reads."""
+SAMPLED: Final = ("temperature", "max_tokens", "seed", "structured")
+"""Options of a run that decide how a model answers."""
 
 
 def score_results(
@@ -116,8 +120,20 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
             "participant": conversation.participant,
             "outcomes": dict(sorted(outcomes.items())),
             **({"training": dict(training)} if isinstance(training, Mapping) else {}),
+            "asked": asked_with(result.record),
         },
     }
+
+
+def asked_with(record: Mapping[str, Any]) -> dict[str, Any]:
+    """How the model of a result file was asked, as far as the file says; judges and mode are left out."""
+    marks = marks_of(record)
+    settings, policy = mapping(marks.get("settings")), mapping(marks.get("policy"))
+    found = {name: settings[name] for name in ASKED if name in settings}
+    found = {name: mapping(value).get("name", value) for name, value in found.items()}
+    found |= {name: policy[name] for name in SAMPLED if name in policy}
+    found |= {"reasks": marks["reasks"]} if "reasks" in marks else {}
+    return {name: value for name, value in found.items() if isinstance(value, str | int | float | None)}
 
 
 def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:

@@ -90,7 +90,8 @@ def run_endpoint(
         for sample in range(1, samples + 1):
             em_model = model.full_name + (f"@sample{sample}" if sample > 1 else "")
             policy = model.policy(rated_by, sample)
-            marks = {"policy": policy, **training_marks(model.training)}
+            reasks = session.options.patience.asks - 1
+            marks = {"policy": policy, "reasks": reasks, **training_marks(model.training)}
             for identity in conversations.by_id:
                 names: Names = identity, em_model, mode
                 facts = {"source_file": source_file(conversations, identity), "attune": marks}

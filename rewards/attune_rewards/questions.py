@@ -115,13 +115,13 @@ METRICS: Final = (
     ReflectMetric(
         "q3_model_fit_match", "1 for an exact match, ignoring case, else 0",
         lambda truth, said: exact_match(truth.q3, said.q3), edges=_ABSENT,
-        label="Model fit (Q3)", role="input",
+        label="Fit of the assistant (Q3)", role="input",
     ),
     ReflectMetric(
         "q3_model_fit_ordinal_distance", "steps between the two options",
         lambda truth, said: fit_distance(truth.q3, said.q3),
         better="lower", high=len(Q3_OPTIONS) - 1, edges="3 if one is unknown, 0 if both are",
-        label="Model fit distance (Q3, 0-3)", role="diagnostic", harness=False,
+        label="Distance in fit of the assistant (Q3, 0-3)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
         "q3_follow_up_score", "F1 of fuzzy precision and recall",
@@ -163,7 +163,7 @@ LEAVES: Final = (
         "how clear the feelings were", _SAME, "annotated", "no valid option",
     )),
     _leaf("q3", exact_match, "q3_model_fit_match", PartText(
-        "how well the model fitted", _SAME, "annotated", "no valid option",
+        "how well the assistant fitted", _SAME, "annotated", "no valid option",
     )),
     _leaf("q3_follow_up", fuzzy_f1, "q3_follow_up_score", PartText(
         "what felt off",
@@ -175,7 +175,7 @@ LEAVES: Final = (
         "no valid list",
     ), "q1_looking_for_f1"),
     _leaf("q3", lambda true, said: 1 - fit_distance(true, said) / 3, "", PartText(
-        "how well the model fitted, with credit for near options", "1 − (steps between the options)/3",
+        "how well the assistant fitted, with credit for near options", "1 − (steps between the options)/3",
         "annotated", "no valid option",
     ), "q3_model_fit_ordinal_distance"),
 )  # fmt: skip

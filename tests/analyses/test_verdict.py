@@ -13,6 +13,7 @@ from attune_env.analyses import Absent, Study
 from attune_env.analyses.profile import PROFILE
 from attune_env.analyses.summary import summary
 from attune_env.analyses.verdict import VERDICT
+from attune_env.pages.facts import facts_of
 from tests.analyses.made import columns, entry, first, means, scored, study
 
 COMPOSITE = "composite_score"
@@ -248,6 +249,23 @@ def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
     assert not any(note.startswith(once) for note in first(VERDICT, study(policies)).notes)
 
 
+def test_models_that_were_asked_differently_are_told_apart() -> None:
+    full, compact = ({"prompts": name, "temperature": None} for name in ("full", "compact"))
+    one = columns(COMPOSITE, {"lab/a": [60.0] * 6}, attune={"participant": "P1", "asked": full})
+    other = columns(COMPOSITE, {"lab/b": [50.0] * 6}, attune={"participant": "P1", "asked": compact})
+    baseline = columns(COMPOSITE, {"builtin/prior": [40.0] * 6})
+    alone, both = study([*one, *baseline]), study([*one, *other, *baseline])
+    assert alone.asked == {"prompts full, temperature not set": ["lab/a"]}
+    assert dict(facts_of(alone))["Asked with"] == "prompts full, temperature not set"
+    assert dict(facts_of(both))["Asked with"] == (
+        "lab/a: prompts full, temperature not set; lab/b: prompts compact, temperature not set"
+    )
+    noted = [
+        any("the same settings" in note for note in first(VERDICT, made).notes) for made in (alone, both)
+    ]
+    assert noted == [False, True]
+
+
 def test_the_summary_is_short_and_plain() -> None:
     made = beside(
         **{name: [40.0 + i, 41, 42, 43, 44] * 2 for i, name in enumerate("abcdefgh")}, good=[89.0, 93.0] * 5
@@ -257,7 +275,7 @@ def test_the_summary_is_short_and_plain() -> None:
     assert lines[:3] == [
         "`good` scores significantly above `prior`, the best of the 2 baselines scored (`surface` and "
         "`asked` were not).",
-        "`h`, `g` and 6 more score significantly below `prior`, which does not read the text.",
+        "`h`, `g` and 6 more score significantly below `prior`, which understands no text.",
         "The highest score, that of `good`, is 36.0 points (34.8 to 37.2) above that baseline.",
     ]
     assert len(lines) <= 6

@@ -38,6 +38,13 @@ def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
     meta = scores["metadata"]
     assert (meta["models"], meta["modes"]) == (["builtin/always-no", "builtin/oracle"], ["default"])
     assert (meta["n_conversations"], meta["n_results"], meta["ground_truth"]) == (3, 6, "data")
+    asked = {
+        "prompts": "full",
+        "codebook": "attune-env 1.0",
+        "labels": "masked",
+        "panas_strategy": "absolute",
+    }
+    assert all(entry["attune"]["asked"] == asked for entry in scores["conversations"])
     loaded = load(place / "data")
     assert meta["data"] == {"fingerprint": loaded.fingerprint, "provenance": "own"}
     for entry in scores["conversations"]:
