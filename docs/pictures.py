@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from attune_env import Conversation, Policy, builtin_policy, load, rollout_batch, save_results
+from attune_env import Conversation, builtin_policy, load, rollout_batch, save_results
 from attune_episodes import Request
+from attune_episodes.policies import BuiltinPolicy
 
 IMAGES = Path(__file__).resolve().parent / "images"
 CHROMIUM = (
@@ -30,10 +31,10 @@ class StandIn:
 
     name = "stand-in"
 
-    def __init__(self, *policies: Policy) -> None:
+    def __init__(self, *policies: BuiltinPolicy) -> None:
         self.lexicon, self.oracle = policies
 
-    def for_conversation(self, conversation: Conversation) -> Policy:
+    def for_conversation(self, conversation: Conversation) -> StandIn:
         """The policy that plays this conversation."""
         return StandIn(*(policy.for_conversation(conversation) for policy in (self.lexicon, self.oracle)))
 

@@ -11,7 +11,7 @@ from attune_env.analyses.study import Study, label_of
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, quoted, role_of, short_names
 from attune_env.report.table import HOLM, Column, Table
-from attune_env.running.samples import sample_spread
+from attune_env.running.samples import sample_spread, split_sample
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
@@ -48,11 +48,18 @@ def best_of(study: Study, role: str) -> Key | None:
 
 
 def judged(study: Study) -> list[Key]:
-    """The models; if only policies were scored and no baseline was chosen, those that read the text."""
+    """The models; if only policies were scored and no baseline was chosen, those that read the text.
+
+    Of several samples of a model, only the first: others would count as models when p is corrected.
+    """
+    first: dict[str, Key] = {}
+    for key in sorted(study.models, key=lambda key: split_sample(key[0])[1]):
+        first.setdefault(split_sample(key[0])[0], key)
+    models = [key for key in study.models if key in first.values()]
     if study.baseline:
-        return list(study.models)
-    readers = [key for key in study.models if role_of(key[0]) not in ("baseline", "oracle")]
-    return readers or list(study.models)
+        return models
+    readers = [key for key in models if role_of(key[0]) not in ("baseline", "oracle")]
+    return readers or models
 
 
 def compared(study: Study, keys: Sequence[Key], other: Key) -> list[Compared]:
@@ -109,7 +116,14 @@ def _limits(study: Study, baseline: Key) -> list[str]:
     notes = [
         f"{counted(study.participants, 'participant')} in all; intervals and p are over {study.table.unit}s."
     ]
-    if not study.only_policies and not sample_spread(study.scores):
+    spread = [one for one in sample_spread(study.scores, deciding(study).column) if one.mode == study.mode]
+    notes += [
+        f"{quoted(short_names([one.em_model])[0])} was sampled {one.samples} times: mean {one.mean:.1f}, "
+        f"standard deviation over samples {one.sd_samples:.2f}. The verdict and the profile are about the "
+        "first sample."
+        for one in spread
+    ]
+    if not study.only_policies and not spread:
         notes.append(
             "Each reply was sampled once, so intervals and tests leave out the model's own randomness "
             "(measure it with `attune run … --samples 3`)."

@@ -244,7 +244,11 @@ def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
     assert table.notes[1].startswith(once)
     several = {**values, "lab/a@sample2": [51.0] * 6}
     strict = [one | {"composite_strict": one[COMPOSITE]} for one in columns(COMPOSITE, several)]
-    assert not any(note.startswith(once) for note in first(VERDICT, study(strict)).notes)
+    sampled = first(VERDICT, study(strict))
+    assert not any(note.startswith(once) for note in sampled.notes)
+    # two samples are one model: one row, one test
+    assert [name for name in sampled.column("model") if str(name).startswith("lab/a")] == ["lab/a"]
+    assert "was sampled 2 times: mean " in " ".join(sampled.notes)
     policies = columns(COMPOSITE, {"builtin/lexicon": [50.0] * 6, "builtin/prior": [40.0] * 6})
     assert not any(note.startswith(once) for note in first(VERDICT, study(policies)).notes)
 
