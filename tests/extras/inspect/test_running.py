@@ -98,7 +98,7 @@ def test_a_request_that_fails_fails_its_sample_and_no_other(
     with caplog.at_level(logging.WARNING):
         made = rollouts_from(found.path)
     assert [one.conversation.conversation_id for one in made] == ["c-1", "c-3"]
-    assert "left out: 1 samples" in caplog.text
+    assert "left out: 1 failed or incomplete samples" in caplog.text
 
 
 def test_what_is_asked_again_is_drawn_by_another_seed(data: Conversations, tmp_path: Path) -> None:
