@@ -136,6 +136,7 @@ class Dots(Plot):
         marks = table.column(self.mark) if self.mark else [None] * len(names)
         tests = [mean_of(p) for p in table.column(self.test)] if self.test else [0.0] * len(names)
         unsure = {i for i in rows if (p := tests[i]) is None or p >= ALPHA}
+        kinds = table.dim, base, unsure
         if self.split:
             values = table.column(self.split)
             distinct = list(dict.fromkeys(str(values[i]) for i in rows))
@@ -151,9 +152,7 @@ class Dots(Plot):
                 title,
                 table.heads[table.place(key)],
                 [(names[i], table.column(key)[i], mean_of(marks[i])) for i in chosen[:MOST]],
-                {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
-                {place for place, i in enumerate(chosen[:MOST]) if i in base},
-                {place for place, i in enumerate(chosen[:MOST]) if i in unsure},
+                *({place for place, i in enumerate(chosen[:MOST]) if i in those} for those in kinds),
             )
             for title, key, chosen in groups
         ]
