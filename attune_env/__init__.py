@@ -1,10 +1,9 @@
 """attune-env: AttuneBench as a Gym-style environment and a reward library.
 
 Each annotated conversation is an episode, each request asks for one prediction, and the return of the
-episode is the benchmark's score; in a live episode a simulated person answers the policy. Importing the
-package imports Gymnasium and registers the environments `Attune/Conversation-v0` and `Attune/Live-v0`; the
-public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, which
-takes seconds to import; a star import loads them too.
+episode is the benchmark's score. Importing the package imports Gymnasium and registers the environment
+`Attune/Conversation-v0`; the public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset`
+are for verifiers, which takes seconds to import; a star import loads them too.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
     from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
     from attune_data.codebook import Codebook
     from attune_data.selection import official_subset, select, split
-    from attune_data.simulate import Level, Simulation, simulate
     from attune_env import testing
     from attune_env.results import save_results
-    from attune_env.running.voice import endpoint_voice
     from attune_episodes import (
         Episode,
         Policy,
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
         score,
         score_row,
     )
-    from attune_episodes.live import LiveEpisode
     from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
@@ -52,13 +48,10 @@ _NAMES = {
     "attune_data": "BenchmarkTrainingError Conversation Conversations load",
     "attune_data.codebook": "Codebook",
     "attune_data.selection": "official_subset select split",
-    "attune_data.simulate": "Level Simulation simulate",
     "attune_env": "testing",
     "attune_env.results": "save_results",
-    "attune_env.running.voice": "endpoint_voice",
     "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
     " render rollout rollout_async rollout_batch score score_row",
-    "attune_episodes.live": "LiveEpisode",
     "attune_episodes.trainers": "reward_functions row_reward training_dataset",
     # verifiers looks for these under the id `attune-env`: exactly one of each in `__all__`
     "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
@@ -76,20 +69,16 @@ __all__ = [
     "Conversation",
     "Conversations",
     "Episode",
-    "Level",
-    "LiveEpisode",
     "Policy",
     "Request",
     "RewardSpec",
     "Rollout",
     "Score",
     "Settings",
-    "Simulation",
     "Step",
     "Unparsed",
     "__version__",
     "builtin_policy",
-    "endpoint_voice",
     "load",
     "official_subset",
     "parse",
@@ -104,7 +93,6 @@ __all__ = [
     "score",
     "score_row",
     "select",
-    "simulate",
     "split",
     "testing",
     "training_dataset",
@@ -118,6 +106,5 @@ def __getattr__(name: str) -> Any:
     return import_module("attune_env.testing") if name == "testing" else _load(name)
 
 
-for _id, _env in {"Attune/Conversation-v0": "ConversationEnv", "Attune/Live-v0": "LiveEnv"}.items():
-    if _id not in registry:  # importing again (importlib.reload) changes nothing
-        register(_id, entry_point=f"attune_episodes.gymnasium_envs:{_env}")
+if "Attune/Conversation-v0" not in registry:  # importing again (importlib.reload) changes nothing
+    register("Attune/Conversation-v0", entry_point="attune_episodes.gymnasium_envs:ConversationEnv")

@@ -39,8 +39,6 @@ def attune(
     stages: Text | None = None,
     where: Text | None = None,
     number: int | None = None,
-    level: str = "default",
-    world_seed: int = 0,
     split: str | None = None,
     provenance: str | None = None,
     panas_strategy: str = "absolute",
@@ -55,13 +53,11 @@ def attune(
     """AttuneBench: one sample per conversation, every request of its plan asked, scored like `attune score`.
 
     Args:
-        data: "sample" (20 bundled conversations), a file or folder, a dataset's name, or "simulated".
+        data: "sample" (20 bundled conversations), "written", a file or folder, or a dataset's name.
         mode: default, verbose, omniscient or verbose_omniscient.
         stages: what is asked, such as `assess,prefer,reflect`; all five by default.
         where: only conversations that fulfil this, such as `diagnosis=ADHD,who_5<13`.
-        number: only the first N conversations; simulated people have no end without it.
-        level: how hard simulated people are to read.
-        world_seed: seed of the simulated people.
+        number: only the first N conversations.
         split: one split of a dataset that has several.
         provenance: provenance of records without a mark.
         panas_strategy: absolute, delta or blind_delta.

@@ -32,8 +32,7 @@ GROUPS = {
     "Start": "quickstart protocol prompts answers data data-format selection data-card written",
     "Evaluate": "evaluate long-runs policies report viewing results scores-files migration draft-judge"
     " lm-eval inspect verifiers verifiers-training profile-prediction",
-    "Train": "training trainers-trl trainers openenv scale gymnasium simulator simulator-model voices live"
-    " simulated-conversations learning",
+    "Train": "training trainers-trl trainers openenv scale gymnasium",
     "Understand": "rewards reading reward-specs reward-card audit statistics comparisons analyses"
     " performance",
     "Reference": "gallery metrics importing importing-sources python",

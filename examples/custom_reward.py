@@ -3,7 +3,7 @@
 Run it to check the reward against its contract, then audit it:
 
     python examples/custom_reward.py
-    attune rewards audit --spec examples/custom_reward.py --data sample
+    attune rewards audit --spec examples/custom_reward.py --data written
 """
 
 from attune_env import RewardSpec

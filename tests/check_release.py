@@ -30,13 +30,13 @@ PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 POLICY, EPISODES, KEY = "lexicon", 2, "a-key-that-nobody-has"
 USE = """
 import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
-from attune_env import Simulation, builtin_policy, load, rollout, training_dataset
+from attune_env import builtin_policy, load, rollout, training_dataset
 sample = load("sample")
 print(json.dumps({
     "files": [m.__file__ for m in (attune_env, attune_episodes, attune_rewards, attune_data)],
     "conversations": len(sample),
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
-    "simulated": next(iter(training_dataset(Simulation(1))))["provenance"],
+    "trained": training_dataset()[0]["provenance"],
 }))
 """
 
@@ -103,7 +103,7 @@ def main() -> None:
         assert all(str(work) in file for file in facts["files"]), facts
         assert facts["conversations"] >= 16, facts
         assert abs(facts["oracle"] - 1) < 1e-12, facts
-        assert facts["simulated"] == "simulated", facts
+        assert facts["trained"] == "own", facts
         printed = run(python.with_name("attune"), "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()

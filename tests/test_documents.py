@@ -19,10 +19,9 @@ FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
-TESTED_ELSEWHERE = {"live_policy.py", "plain_loop.py", "transfer.py"}
-"""Examples that `tests/episodes/live`, `tests/trainers` and `tests/written` run and look at closely."""
+TESTED_ELSEWHERE = {"plain_loop.py"}
+"""Examples that `tests/trainers` runs and looks at closely."""
 SMALLER: Final[dict[str, tuple[str, ...]]] = {
-    "linear_reader.py": ("--train", "24", "--test", "6"),
     "map_rows.py": ("10", "2"),
 }
 """Options with which an example takes seconds."""

@@ -80,13 +80,11 @@ def test_the_floors_below_name_only_what_they_have(package: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "arguments", "told"), [
-    ("Simulation", {"level": ["default"]}, r"no level named \"\['default'\]\"; .*known: plain"),
     ("Settings", {"stages": 3}, "stages is 3; expected a list of names"),
     ("Settings", {"prompts": 3}, "prompts is 3; expected full, compact or the path"),
     ("Settings", {"codebook": "official"}, "codebook is \"official\"; expected a Codebook"),
     ("training_dataset", {"stages": None, "prompts": 3}, "prompts is 3; expected full"),
-    ("training_dataset", {"level": 3, "number": 1}, "no level named"),
-    ("training_dataset", {"world_seed": ["x"], "number": 1}, r"world_seed is \['x'\]; .* a whole number"),
+    ("training_dataset", {"number": ["x"]}, r"number is \['x'\]; .* a whole number"),
     ("load", {"source": 3}, "the source is 3; expected a path"),
     ("select", {"where": 3}, "where is 3; expected a text such as"),
     ("split", {"shares": 0.8}, "shares is 0.8; expected splits and their shares"),
@@ -119,7 +117,6 @@ HEAVY = (*OTHERS, "jinja2", "rich", "typer", "attune_rewards", "attune_episodes"
     ("import attune_env; dir(attune_env); attune_env.__version__", HEAVY),
     ("from attune_env import load, Conversation; load('sample')", HEAVY),
     ("import attune_data", (*FRAMEWORKS, *HEAVY, "numpy")),
-    ("from attune_data.simulate import Simulation; Simulation(1)[0]", (*FRAMEWORKS, *HEAVY, "numpy")),
     ("import attune_rewards", (*FRAMEWORKS, "jinja2", "rich", "typer")),
     ("import attune_episodes", (*FRAMEWORKS, "rich", "typer")),
     ("import attune_env.cli", OTHERS),

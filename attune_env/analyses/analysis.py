@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from attune_env.analyses.study import Study
 from attune_env.figures.plots import Plot
 from attune_env.report.table import Table
-from attune_env.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,12 +58,7 @@ class Analysis:
     def run(self, study: Study) -> Finding:
         """Apply it to a study; raises `Absent` if the inputs do not allow it."""
         tables = {table.name: table for table in self.tables(study)}
-        for table in tables.values():
-            cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]
-            if any(not cell.meaningful and cell.mean is not None for cell in cells):
-                few = f"† fewer than five {study.table.unit}s: the interval is not meaningful."
-                table.notes.append(few)
-        draws = {name: partial(plot, tables) for name, plot in self.plots.items() if plot.table in tables}
+        draws = {name: partial(plot, tables) for name, plot in self.plots.items() if plot.shows(tables)}
         differences = [
             cell
             for table in tables.values()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study
 from attune_env.figures.plots import Dots
-from attune_env.report.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, TURN
+from attune_env.report.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, PARTIAL, TURN
 from attune_env.report.names import READER, mode_text, quoted, role_of
 from attune_env.report.table import Cell, Column, Table, points, share
 from attune_env.running.samples import sample_spread
@@ -19,9 +19,6 @@ from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import Key
 from attune_rewards.metrics import better
 from attune_rewards.tree import COMPOSITE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PILLARS: Final = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES: Final = (
@@ -53,6 +50,8 @@ def leaderboard_table(study: Study) -> Table:
     strict = study.variant == "strict"
     other = "composite_score" if strict else "composite_strict"
     heads = ("Strict Composite", "Canonical Composite")[:: 1 if strict else -1]
+    if study.no_composite:
+        leading, heads = PARTIAL, ("Strict, stages asked", heads[1])
     keys = [*study.keys, *(key for key in study.ranked if key[1] != study.mode)]
     found = study.means((leading, other, *pillars), keys)
     table = study.sheet(
@@ -77,8 +76,20 @@ def notes(study: Study) -> list[str]:
     """The notes that a reader needs to trust the numbers of a leaderboard."""
     data = study.scores["metadata"]["data"]
     where = study.scores["metadata"].get("where")
+    partial = [f"{quoted(model)}, {n}" for (model, mode), n in study.partial.items() if mode == study.mode]
+    whole = study.conversations_of()
+    no_composite = (
+        "No run asked every stage that is annotated, so there is no Composite: the strict score is that "
+        "of the stages asked. Compare only models that were asked the same stages."
+    )
     return [
+        *([no_composite] if study.no_composite else []),
         *([f"only the conversations with {where}."] if where else []),
+        *(
+            [f"Not ranked, since scored on fewer of the {whole} conversations: {'; '.join(partial)}."]
+            if partial
+            else []
+        ),
         f"mean [95% percentile bootstrap interval], {study.table.resamples:,} resamples by "
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
         "Canonical Composite = the benchmark's scoring, which rewards silence; for comparison with published "
@@ -117,7 +128,7 @@ def metric_tables(study: Study) -> list[Table]:
         tables.append(table)
     if not tables:
         raise Absent(f"no reported metric is defined in mode {study.mode}")
-    absent = [metric.label for name, metric in METRICS.items() if name not in shown]
+    absent = [metric.label for name, metric in METRICS.items() if name not in {*shown, PARTIAL}]
     fewer = [
         f"{metric.label} n = {found[key][name].n} for {quoted(key[0])}"
         for name, metric in METRICS.items() if name in shown
@@ -217,10 +228,10 @@ def printed_tables(study: Study, *, every: bool = False) -> list[Table]:
 class Pillars(Dots):
     """The leading Composite and its pillars."""
 
-    def draw(self, table: Table) -> tuple[Figure, str]:
-        """Its columns depend on the scoring variant."""
+    def columns_of(self, table: Table) -> list[str]:
+        """They depend on the scoring variant."""
         first, _, *pillars = [head.key for head in table.heads[len(KEY_COLUMNS) :]]
-        return Dots.draw(replace(self, columns=[first, *pillars[: len(PILLARS)]]), table)
+        return [first, *pillars[: len(PILLARS)]]
 
 
 LEADERS = Analysis(

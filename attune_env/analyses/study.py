@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +14,11 @@ import numpy as np
 from attune_data import Conversations
 from attune_data.errors import UnknownNameError
 from attune_data.schema import Conversation
-from attune_env.report.groups import LEADERBOARD, METRICS
+from attune_env.report.groups import LEADERBOARD, METRICS, PARTIAL
 from attune_env.report.names import mode_text, quoted, references, role_of, short_names
 from attune_env.report.table import Cell, Column, Table
 from attune_env.results.marks import mapping
+from attune_env.results.scores import SAMPLED
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.score_table import Key, Resample, ScoreTable, participant_of
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 SHIPPED: Final = {"sample": "sample", "written": "corpus"}
 """Name of data that comes with this project -> what it is, in a sentence."""
 PRIMARY = "default"
+WHOLE: Final = 0.9
+"""Share of the conversations from which a model counts as scored on all: a few calls may have failed."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,27 @@ class Study:
         entries: Sequence[Mapping[str, Any]] = self.scores["conversations"]
         return entries
 
-    @property
-    def participants(self) -> int:
-        """Participants in this mode's conversations; a conversation that names none counts as one."""
-        return len({participant_of(entry) for entry in self.entries if entry["mode"] == self.mode})
+    def conversations_of(self, models: Container[str] | None = None) -> int:
+        """How many conversations of this mode some of these models were scored on; by default any model."""
+        return len({entry["conversationId"] for entry in self._here(models)})
+
+    def participants_of(self, models: Container[str] | None = None) -> int:
+        """Participants in those conversations; a conversation that names none counts as one."""
+        return len({participant_of(entry) for entry in self._here(models)})
+
+    def _here(self, models: Container[str] | None) -> Iterator[Mapping[str, Any]]:
+        return (
+            entry
+            for entry in self.entries
+            if entry["mode"] == self.mode and (models is None or entry["em_model"] in models)
+        )
+
+    @cached_property
+    def partial(self) -> dict[Key, int]:
+        """(model, mode) -> its conversations, where these are fewer than `WHOLE` of the most that one has."""
+        counts = Counter((entry["em_model"], entry["mode"]) for entry in self.entries)
+        most = {mode: max(n for key, n in counts.items() if key[1] == mode) for _, mode in counts}
+        return {key: n for key, n in counts.items() if n < WHOLE * most[key[1]]}
 
     @property
     def data_name(self) -> str:
@@ -94,8 +115,17 @@ class Study:
 
     @property
     def variant(self) -> str:
-        """`canonical` or `strict`: the scoring variant that ranks."""
-        return str(self.scores["metadata"]["settings"]["scoring"])
+        """`canonical` or `strict`: the scoring variant that ranks; strict where there is no Composite."""
+        return "strict" if self.no_composite else str(self.scores["metadata"]["settings"]["scoring"])
+
+    @cached_property
+    def no_composite(self) -> bool:
+        """Whether no run of this mode asked every stage that is annotated, so that only parts are scored."""
+        keys = [key for key in self.table.keys if key[1] == self.mode]
+        whole, part = (
+            not np.isnan(self.table.metric(name, keys)).all() for name in (LEADERBOARD["strict"][0], PARTIAL)
+        )
+        return part and not whole
 
     @property
     def leading(self) -> Metric:
@@ -104,8 +134,8 @@ class Study:
 
     @property
     def composite(self) -> str:
-        """Its name in score files."""
-        return LEADERBOARD[self.variant][0]
+        """Its name in score files; `composite_partial` where there is no Composite."""
+        return PARTIAL if self.no_composite else LEADERBOARD[self.variant][0]
 
     @cached_property
     def table(self) -> ScoreTable:
@@ -119,11 +149,14 @@ class Study:
 
     @cached_property
     def ranked(self) -> tuple[Key, ...]:
-        """(model, mode) pairs of all modes by the mean of the leading Composite, best first; ties by name."""
+        """(model, mode) pairs of all modes by the mean of the leading Composite, best first; ties by name.
 
-        def rank(key: Key) -> tuple[float, Key]:
+        Partial ones come last, since their means are of other conversations.
+        """
+
+        def rank(key: Key) -> tuple[bool, float, Key]:
             mean = self.aggregates.get(key, {}).get(self.composite)
-            return (-mean if mean is not None else float("inf"), key)
+            return (key in self.partial, -mean if mean is not None else float("inf"), key)
 
         return tuple(sorted(self.table.keys, key=rank))
 
@@ -149,13 +182,19 @@ class Study:
 
     @cached_property
     def asked(self) -> dict[str, list[str]]:
-        """How the compared models were asked, in words -> the models asked so; empty if no file says."""
+        """How the compared models were asked, in words -> the models asked so; empty if no file says.
+
+        Built-in policies take no sampling options: what seeds them is part of what they are.
+        """
         found: dict[str, dict[str, None]] = {}
         for entry in self.entries:
             if (entry["em_model"], entry["mode"]) in self.models:
                 asked = mapping(mapping(entry.get("attune")).get("asked"))
+                skipped = SAMPLED if entry["em_model"].startswith("builtin/") else ()
                 said = (
-                    f"{name.replace('_', ' ')} {'not set' if v is None else v}" for name, v in asked.items()
+                    f"{name.replace('_', ' ')} {'not set' if value is None else value}"
+                    for name, value in asked.items()
+                    if name not in skipped
                 )
                 if text := ", ".join(said):
                     found.setdefault(text, {})[entry["em_model"]] = None
@@ -189,7 +228,7 @@ class Study:
         held = list(rows)
         title = f"{title}; mode {mode_text(self.mode)}"
         dim = references(str(row[0]) for row in held)
-        return Table(title, columns, held, list(notes), dim, foldable, keys, name)
+        return Table(title, columns, held, list(notes), dim, foldable, keys, name, self.table.unit)
 
     def defined(self, metrics: Iterable[Metric], keys: Sequence[Key] | None = None) -> list[Metric]:
         """Those of `metrics` for which some model has a value."""

@@ -12,10 +12,13 @@ from attune_env.analyses.verdict import (
     SAME,
     best_of,
     compared,
+    deciding,
+    rests_on,
     verdict_of,
     verdict_tables,
 )
 from attune_env.report.names import READER, counted, listed, quoted, role_of, short_names
+from attune_env.report.table import Table
 from attune_env.statistics.bootstrap import Interval
 
 MUCH = 0.05
@@ -27,7 +30,7 @@ SEEN = {"builtin/lexicon": "sample"}
 
 
 def summary(study: Study) -> list[str]:
-    """At most six sentences, none with more than two numbers, with names in backquotes."""
+    """At most six sentences with names in backquotes; the score stands in the first one."""
     try:
         (table,) = verdict_tables(study)
     except Absent as reason:
@@ -36,31 +39,38 @@ def summary(study: Study) -> list[str]:
     names = [quoted(name) for name in short_names(models)]
     baseline = quoted(str(table.column("baseline")[0]))
     reads = study.baseline and role_of(study.baseline) != "baseline"
+    blind = "" if reads else ", which understands no text"
     says = {
         ABOVE: ("scores", "score", "significantly above", ""),
         SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
-        BELOW: (
-            "scores",
-            "score",
-            "significantly below",
-            "" if reads else ", which understands no text",
-        ),
+        BELOW: ("scores", "score", "significantly below", blind),
         FEW: ("has", "have", "too little data to be compared with", ""),
     }
-    lines: list[str] = []
-    for verdict, (one, several, relation, more) in says.items():
-        these = [name for name, said in zip(names, table.column("verdict"), strict=True) if said == verdict]
-        if these:
-            verb = one if len(these) == 1 else several
-            other = baseline if lines else f"{baseline}, {_standing(study)}"
-            lines.append(f"{listed(these)} {verb} {relation} {other}{more}.")
+    first, *others = map(str, table.column("verdict"))
+    one, _, relation, more = says[first]
+    joined = ", " if one == "scores" else f" and {one} "
+    score = _score(study, models[0], table)
+    lines = [f"{names[0]} {score}{joined}{relation} {baseline}, {_standing(study)}{more}."]
     difference = table.intervals("difference")[0]
     if difference.mean is not None:
-        first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
         points, way = _apart(difference)
-        equal = f"is equal to that baseline's: {points}"
-        lines.append(f"{first} {f'is {points} {way} that baseline' if way else equal}.")
-    return [*lines, *_beside_reader(study, models, names[0]), *_unreadable(study), *_parts(study)][:6]
+        lines.append(
+            f"Its score is {points} {way} that baseline."
+            if way
+            else f"Its score is equal to that baseline's: {points}."
+        )
+    for verdict, (one, several, relation, more) in says.items():
+        if these := [name for name, said in zip(names[1:], others, strict=True) if said == verdict]:
+            verb = one if len(these) == 1 else several
+            lines.append(f"{listed(these)} {verb} {relation} {baseline}{more}.")
+    return [*lines, *_beside_reader(study, models, names[0]), *_unreadable(study), *_parts(study, models)][:6]
+
+
+def _score(study: Study, model: str, table: Table) -> str:
+    """`scores 55.2 of 100`, and what that rests on where it is not every conversation."""
+    score = table.intervals(deciding(study).column)[0].mean
+    part = f" on {rests_on(study, [model])}" if (model, study.mode) in study.partial else ""
+    return f"scores {score:.1f} of 100{part}"
 
 
 def _apart(difference: Interval) -> tuple[str, str]:
@@ -120,34 +130,38 @@ def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
     return [said[verdict]] if (verdict := verdict_of(difference, p)) in said else []
 
 
-def _parts(study: Study) -> list[str]:
-    """The parts that some model predicts better than the baseline on each, and the others."""
+def _parts(study: Study, models: list[str]) -> list[str]:
+    """The parts that some model predicts better than the baseline on each, worse, and the others."""
     try:
         (table,) = profile_tables(study)
     except Absent:
         return []
     parts = [f"“{name[:1].lower()}{name[1:]}”" for name in map(str, table.column("part"))]
-    tests = zip(parts, table.intervals("over_best"), table.column("p_holm"), strict=True)
-    better = {part for part, over, p in tests if isinstance(p, float) and verdict_of(over, p) == ABOVE}
-    yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
-    does, nobody = (
-        ("it does", "it shows no significant advantage")
-        if len(set(table.column("model"))) == 1
-        else ("at least one model does", "no model shows a significant advantage")
+    tests = zip(table.intervals("over_best"), table.column("p_holm"), strict=True)
+    found = [verdict_of(over, p) if isinstance(p, float) else FEW for over, p in tests]
+    held = dict.fromkeys(parts)
+    better, worse = (
+        [part for part in held if (part, said) in set(zip(parts, found, strict=True))]
+        for said in (ABOVE, BELOW)
     )
+    rest = [part for part in held if part not in {*better, *worse}]
+    one = len(set(table.column("model"))) == 1
+    does = "it does" if one else "at least one model does"
+    nobody = "it shows no significant difference" if one else "no model shows a significant difference"
     against = f"Against {study.words['baseline']} on each part"
-    people = f"with {counted(study.participants, 'participant')}"
-    if not yes:
-        rest = f"on any of them, {people} (see the profile)"
-        return [f"{against}, {nobody} {rest}."] if no else []
-    return [
-        f"{against}, {does} significantly better on {listed(yes, 5)}.",
-        *(
-            [f"{people[:1].upper()}{people[1:]}, {nobody} on {listed(no, 5)} (see the profile)."]
-            if no
-            else []
-        ),
+    people = f"with {counted(study.participants_of(models), 'participant')}"
+    claims = [
+        f"significantly {way} on {listed(those, 5)}"
+        for way, those in (("better", better), ("worse", worse))
+        if those
     ]
+    if not claims:
+        where = f"on any of them, {people} (see the profile)"
+        return [f"{against}, {nobody} {where}."] if rest else []
+    lines = [f"{against}, {does} {', and '.join(claims)}."]
+    if rest:
+        lines.append(f"{people[:1].upper()}{people[1:]}, {nobody} on {listed(rest, 5)} (see the profile).")
+    return lines
 
 
 def _unreadable(study: Study) -> list[str]:

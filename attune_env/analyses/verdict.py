@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -29,17 +29,24 @@ NECESSARY = (
 def deciding(study: Study) -> Metric:
     """The Composite that decides: the strict one, since the canonical one ignores what is not answered.
 
-    In files without strict scores, the leading one.
+    In files without strict scores, the leading one; that of the stages asked where there is no Composite.
     """
+    if study.no_composite:
+        return study.leading
     strict = METRICS[LEADERBOARD["strict"][0]]
     return strict if study.defined([strict]) else study.leading
 
 
 def by_score(study: Study, keys: Iterable[Key]) -> list[Key]:
-    """The keys that have a deciding Composite, the highest mean first; ties stay in their order."""
+    """The keys that have a deciding Composite, the highest mean first, partial ones last.
+
+    Ties stay in their order.
+    """
     values = study.table.metric(deciding(study).column, keys := list(keys))
     means = {key: column[~np.isnan(column)] for key, column in zip(keys, values.T, strict=True)}
-    return sorted((key for key in keys if means[key].size), key=lambda key: -means[key].mean())
+    return sorted(
+        (key for key in keys if means[key].size), key=lambda key: (key in study.partial, -means[key].mean())
+    )
 
 
 def best_of(study: Study, role: str) -> Key | None:
@@ -83,12 +90,15 @@ def verdict_tables(study: Study) -> list[Table]:
     if not keys:
         raise Absent("nothing else was scored" if chosen else "only baselines were scored")
     metric = deciding(study)
-    *means, low = study.table.intervals(metric.column, [*keys, baseline])
-    top = study.table.intervals(metric.column, [oracle])[0].mean if oracle else None
+    means = study.table.intervals(metric.column, keys)
+    low = _on_the_same(study, keys, baseline)
+    top = _on_the_same(study, keys, oracle) if oracle else [Interval()] * len(keys)
     rows = [
-        (key[0], verdict_of(difference, p), short_names([baseline[0]])[0], mean, low, difference, p,
-         None if top is None or mean.mean is None else top - mean.mean, difference.n)
-        for key, mean, (difference, _, p) in zip(keys, means, compared(study, keys, baseline), strict=True)
+        (key[0], verdict_of(difference, p), short_names([baseline[0]])[0], mean, of_baseline, difference, p,
+         None if best.mean is None or mean.mean is None else best.mean - mean.mean, difference.n)
+        for key, mean, of_baseline, best, (difference, _, p) in zip(
+            keys, means, low, top, compared(study, keys, baseline), strict=True
+        )
     ]  # fmt: skip
     table = study.sheet(
         "verdict",
@@ -105,17 +115,32 @@ def verdict_tables(study: Study) -> list[Table]:
             Column("conversations", "n"),
         ),
         rows,
-        notes=_limits(study, baseline),
+        notes=_limits(study, keys, baseline),
         foldable=("baseline",),
     )
     return [table]
 
 
-def _limits(study: Study, baseline: Key) -> list[str]:
+def _on_the_same(study: Study, keys: Sequence[Key], other: Key) -> list[Interval]:
+    """The deciding Composite of `other` on the conversations of each key."""
+    values = study.table.metric(deciding(study).column, [*keys, other])
+    return study.table.kernel.intervals(np.where(np.isnan(values[:, :-1]), np.nan, values[:, -1:]))
+
+
+def rests_on(study: Study, models: Collection[str]) -> str:
+    """`3 of 20 conversations (3 participants)`, of all these models together."""
+    number, whole = study.conversations_of(models), study.conversations_of()
+    conversations = f"{number} of {whole} conversations" if number < whole else counted(whole, "conversation")
+    return f"{conversations} ({counted(study.participants_of(models), 'participant')})"
+
+
+def _limits(study: Study, keys: Sequence[Key], baseline: Key) -> list[str]:
     """The participants that the numbers rest on, the randomness they leave out, and what they do not show."""
-    notes = [
-        f"{counted(study.participants, 'participant')} in all; intervals and p are over {study.table.unit}s."
-    ]
+    about = rests_on(study, [model for model, _ in keys])
+    notes = [f"{about} in all; intervals and p are over {study.table.unit}s."]
+    if fewer := [key for key in keys if key in study.partial]:
+        said = "; ".join(f"{quoted(short_names([key[0]])[0])}: {rests_on(study, [key[0]])}" for key in fewer)
+        notes.append(f"Scored on a part, and compared on that part: {said}.")
     spread = [one for one in sample_spread(study.scores, deciding(study).column) if one.mode == study.mode]
     notes += [
         f"{quoted(short_names([one.em_model])[0])} was sampled {one.samples} times: mean {one.mean:.1f}, "

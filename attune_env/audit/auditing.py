@@ -1,21 +1,21 @@
 """Play every attack against rewards, and decide whether any baseline beats the prior.
 
-All fitting uses folds disjoint by participant, and scoring is out of fold. Differences are paired by
-conversation; their intervals are percentile bootstraps that resample participants.
+All fitting uses folds disjoint by participant, and scoring is out of fold; so are constants of a reward that
+were measured on some of these people. Differences are paired by conversation; their intervals are percentile
+bootstraps that resample participants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final
 
 import numpy as np
 
 from attune_data import Conversations
 from attune_data.means import mean
-from attune_data.simulate import Simulation
+from attune_data.schema import Conversation
+from attune_env.audit.constants import Rewards
 from attune_env.audit.verdict import ORACLE_SLACK, Row, Verdict
 from attune_env.statistics import Bootstrap
 from attune_episodes.attacks import (
@@ -23,22 +23,19 @@ from attune_episodes.attacks import (
     SURFACE,
     ExploitPolicy,
     Played,
+    RewardsOf,
     fit_searched,
     play,
 )
-from attune_episodes.ceiling import latent_ceiling
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
+from attune_episodes.policies.constant import Answers
 from attune_episodes.policies.fitted import FittedPolicy, fit_prior
 from attune_episodes.policies.surface import SurfacePolicy
 from attune_episodes.settings import Settings
 from attune_rewards.parts import Format
 from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
-
-REFERENCE_SEED: Final = 1
-"""Seed of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
-REFERENCE_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,8 @@ class Audit:
     verdicts: tuple[Verdict, ...]
     parts: Mapping[str, Mapping[str, float]]
     """Part -> policy -> mean score, before baselines are subtracted."""
-    ceiling: Mapping[str, float]
-    """Part -> the latent-state ceiling; {} if the latent state of the data is unknown."""
+    measured_again: tuple[str, ...]
+    """Rewards with constants from some of these people, measured again for each fold on the others."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
@@ -61,29 +58,24 @@ class Audit:
         return tuple(verdict for verdict in self.verdicts if verdict.state == "fails")
 
 
-def reference_world() -> Simulation:
-    """The default data: simulated participants on whom no baseline has been measured."""
-    return Simulation(REFERENCE_SEED)
-
-
 def audit(
     conversations: Conversations,
     specs: Sequence[RewardSpec],
     settings: Settings | None = None,
     *,
-    world: Simulation | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> Audit:
     """Audit rewards with distinct names on these conversations.
 
-    `world` is the simulation of which the conversations are the first items, needed for the ceiling;
-    `on_done` is called after each of the `policy_count` policies. Raises SettingsError for fewer than two
-    participants, since nothing can then be fitted out of fold.
+    `on_done` is called after each of the `policy_count` policies. Raises SettingsError with too few
+    participants to fit anything out of fold: fewer than two, or three if constants are measured again.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
+    prior = FittedPolicy("prior", fit_prior, conversations, settings)
+    measured = Rewards(rewards, prior, conversations, settings)
     kinds: dict[str, str] = {}
     played: dict[str, Played] = {}
-    for policy, kind, under in _policies(conversations, settings, rewards):
+    for policy, kind, under in _policies(conversations, settings, prior, measured):
         kinds[policy.name] = kind
         found = play(conversations, policy, settings, under)
         first = played.setdefault(policy.name, found)
@@ -94,8 +86,8 @@ def audit(
     owners = np.array([conversation.participant for conversation in conversations])
     # (policies, rewards, conversations), NaN if nothing is scored
     totals = np.array([[one.totals[name] for name in rewards] for one in played.values()], dtype=float)
-    prior, oracle = (totals[list(played).index(name)] for name in ("prior", "oracle"))
-    both = np.concatenate([totals, totals - prior], axis=1)
+    baseline, oracle = (totals[list(played).index(name)] for name in ("prior", "oracle"))
+    both = np.concatenate([totals, totals - baseline], axis=1)
     intervals = iter(Bootstrap(len(owners), list(owners)).intervals(both.reshape(-1, both.shape[2]).T))
     rows = tuple(
         Row(
@@ -131,7 +123,7 @@ def audit(
         rows=rows,
         verdicts=tuple(verdicts),
         parts=_parts(played, rewards),
-        ceiling=latent_ceiling(world, range(len(conversations))) if world is not None else {},
+        measured_again=measured.again,
     )
 
 
@@ -141,10 +133,9 @@ def policy_count(rewards: int) -> int:
 
 
 def _policies(
-    conversations: Conversations, settings: Settings, specs: Mapping[str, RewardSpec]
-) -> Iterator[tuple[BuiltinPolicy, str, Mapping[str, RewardSpec]]]:
+    conversations: Conversations, settings: Settings, prior: FittedPolicy, rewards: Rewards
+) -> Iterator[tuple[BuiltinPolicy, str, RewardsOf]]:
     """(policy, its kind, the rewards under which it is scored), in the order of the table."""
-    prior = FittedPolicy("prior", fit_prior, conversations, settings)
     asked = AskedPolicy(prior, conversations)
     fitted: dict[str, BuiltinPolicy] = {
         "prior": prior,
@@ -152,14 +143,25 @@ def _policies(
         "surface": SurfacePolicy(asked, conversations),
     }  # shared by the others
     for name, kind in KINDS.items():
-        yield fitted.get(name) or builtin_policy(name, conversations, settings), kind, specs
+        yield fitted.get(name) or builtin_policy(name, conversations, settings), kind, rewards.of
     for name, written in SURFACE.items():
-        yield ExploitPolicy(name, prior, written), "shallow", specs
+        yield ExploitPolicy(name, prior, written), "shallow", rewards.of
     for name in EXPLOITS:
-        yield ExploitPolicy(name, prior), "exploit", specs
-    for name, spec in specs.items():
-        searched = FittedPolicy("searched", partial(fit_searched, spec=spec), conversations, settings)
-        yield searched, "searched", {name: spec}
+        yield ExploitPolicy(name, prior), "exploit", rewards.of
+    for name in rewards.specs:
+        yield _searched(name, conversations, settings, rewards)
+
+
+def _searched(
+    name: str, conversations: Conversations, settings: Settings, rewards: Rewards
+) -> tuple[BuiltinPolicy, str, RewardsOf]:
+    """The search against one reward, like the other policies."""
+
+    def fit(others: Sequence[Conversation], settings: Settings) -> Answers:
+        return fit_searched(others, settings, rewards.measured_on(others, settings)[name])
+
+    policy = FittedPolicy("searched", fit, conversations, settings)
+    return policy, "searched", lambda conversation: {name: rewards.of(conversation)[name]}
 
 
 def _mean(values: Sequence[float | None]) -> float:

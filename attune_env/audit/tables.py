@@ -8,7 +8,6 @@ from attune_env.audit.auditing import Audit
 from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS
 from attune_env.report.table import DASH, Table, interval_text, share_text
 from attune_env.statistics.bootstrap import RESAMPLES
-from attune_rewards.tree import COMPOSITE
 
 
 def audit_tables(found: Audit) -> list[Table]:
@@ -52,6 +51,11 @@ def _verdicts(found: Audit) -> Table:
         "prior: the best constant answers; it shows what can be earned under this reward without reading. "
         "Like every fitted policy here, it is scored on participants other than those it was fitted on.",
     ]
+    if found.measured_again:
+        table.notes.append(
+            f"{', '.join(found.measured_again)}: the baselines were measured on some of these participants, "
+            "so they are measured again for each fold of participants, on the other folds."
+        )
     return table
 
 
@@ -75,34 +79,19 @@ def _policies(found: Audit) -> tuple[Table, Table]:
         "searched: coordinate ascent from silence, run separately against each reward (the strict and "
         f"canonical columns show the search against {rewards[0]}).",
     ]
-    if ceiling := found.ceiling:
-        values = (
-            _number(
-                spec.root.value({part: spec.transform(part, ceiling[part]) for part in spec.parts})
-                if all(part in ceiling for part in spec.parts)
-                else None
-            )
-            for spec in found.specs.values()
-        )
-        best = _number(100 * (COMPOSITE.value(ceiling) or 0.0), 1)
-        table.rows.append(("(ceiling)", "best reader", *values, best, DASH, DASH))
-        table.notes.append(
-            "(ceiling): what a reader who knew each person's latent state could expect; no reader of the "
-            "text can do better."
-        )
     return table, gains
 
 
 def _parts(found: Audit) -> Table:
     table = Table(
         "Mean score of each part, before baselines are subtracted",
-        ("part", "prior", "best attack", "earns", "lexicon", "ceiling", "oracle"),
+        ("part", "prior", "best attack", "earns", "surface", "lexicon", "oracle"),
     )
     attacks = [row.name for row in found.rows if row.gated]
     over = []
     for part, earned in found.parts.items():
         best = max((name for name in attacks if name in earned), key=lambda name: earned[name])
-        values = (earned[best], earned["lexicon"], found.ceiling.get(part), earned["oracle"])
+        values = (earned[best], earned["surface"], earned["lexicon"], earned["oracle"])
         table.rows.append((part, _number(earned["prior"]), best, *map(_number, values)))
         if max(earned.values()) > earned["oracle"] + 1e-9:
             over.append(part)

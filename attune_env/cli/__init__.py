@@ -13,7 +13,6 @@ from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one
 from attune_data.version import __version__
 from attune_env.cli import data, profile, rewards, serve
 from attune_env.cli.demo import demo
-from attune_env.cli.live import live
 from attune_env.cli.options import command
 from attune_env.cli.paths import paths
 from attune_env.cli.report import report, stats, subset
@@ -59,7 +58,6 @@ app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
 app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
-command(app, panel=TRAIN)(live)
 command(app, panel=TRAIN)(paths)
 
 SYNONYMS: Final = (

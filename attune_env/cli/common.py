@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -105,7 +105,28 @@ def command_line(*words: str, **options: object) -> str:
         for one in value if isinstance(value, list) else [value]:
             if one is not None and one is not False:
                 words += (f"--{name.replace('_', '-')}", *([] if one is True else [str(one)]))
-    return shlex.join(["attune", *words])
+    return shell_line(["attune", *words])
+
+
+def shell_line(words: Iterable[str]) -> str:
+    """Words as one line to paste into a shell, which gets them back as they are; all of it is printable.
+
+    >>> print(shell_line(["ls", "my data", "d$(touch x)", "a\x1b[31m"]))
+    ls 'my data' 'd$(touch x)' $'a\\x1b[31m'
+    """
+    return " ".join(shlex.quote(word) if word.isprintable() else _escaped(word) for word in words)
+
+
+def _escaped(word: str) -> str:
+    """A word in the quotes of bash and zsh that read escapes, since other quotes would keep control characters."""
+
+    def shown(character: str) -> str:
+        if character.isprintable():
+            return f"\\{character}" if character in "\\'" else character
+        lost = "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+        return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", lost))
+
+    return f"$'{''.join(map(shown, word))}'"
 
 
 def find_codebook(given: Path | None, data: str) -> Codebook:
@@ -113,7 +134,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     from attune_data.codebook import Codebook, load_official
     from attune_episodes.data_arguments import SAMPLE, DataArguments
 
-    # as a path, since the text "simulated" would mean simulated data
+    # as a path, since commands read one source and no mixture
     path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
     book = Codebook.own() if path is None else load_official(path)
     own = "our own wording (the benchmark's comes with its data)"

@@ -1,38 +1,33 @@
-"""`attune data`: validate, describe, split, simulate and import conversations."""
+"""`attune data`: validate, describe, split and import conversations."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line
-from attune_env.cli import server as servers
 from attune_env.cli import shared
-from attune_env.cli.common import numbers_of, progress_bar, read_data, tell
+from attune_env.cli.common import numbers_of, read_data, tell
 from attune_env.cli.options import NEEDED, argument, command, option
 
 if TYPE_CHECKING:
     from attune_data import Conversation
     from attune_data.importing import Imported
 
-app = typer.Typer(help="Validate, describe, split, simulate and import conversations.", no_args_is_help=True)
+app = typer.Typer(help="Validate, describe, split and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
     help="Convert other data sets to this format without adding any information.",
     no_args_is_help=True,
 )
 
-LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
-"""The names in `attune_data.simulate.LEVELS`, repeated so that --help loads nothing; a test compares them."""
 FOLDER = option("Folder to write to.", NEEDED, "-o")
 DESTINATION = option("Folder to write to, or a file name ending in .jsonl.", NEEDED, "-o")
-Part = Literal["all", "seen", "unseen"]
 
 
 @command(app)
@@ -163,60 +158,6 @@ def subset(
     print(f"wrote {written} conversations to {output}, provenance {chosen.provenance}")
 
 
-@command(app)
-def simulate(
-    *,
-    output: Path = DESTINATION,
-    number: int = option("Number of conversations.", 100, "-n", min=1),
-    seed: int = shared.SEED,
-    level: str = option(f"How hard participants are to read: {', '.join(LEVELS)}.", "default"),
-    start: int = option("Index of the first conversation; a seed and an index determine it.", 0, min=0),
-    topics: Part = option("unseen: only the three topics that seen leaves out.", "all"),
-    templates: Part = option("unseen: only the fifth of all phrases that seen leaves out.", "all"),
-    format: Literal["files", "jsonl", "dataset"] | None = option(
-        "Output format: files (conversation_N.json), jsonl, or dataset (a saved dataset)."
-    ),
-    overwrite: bool = shared.OVERWRITE,
-    voiced: shared.Voiced,
-    server: shared.Server,
-    drawn: shared.Drawn,
-) -> None:
-    """Generate annotated conversations with simulated participants, for training instead of the benchmark.
-
-    The same seed gives the same bytes on every machine. docs/simulator.md describes the participants. With
-    --voice, a model phrases the texts, and each text is checked before it is used (docs/voices.md).
-
-    Example: attune data simulate -n 1000 --seed 7 -o simulated
-
-    Example: attune data simulate -n 500 --level tangled -o hard.jsonl
-
-    Example: attune data simulate -n 50 --voice custom:my-model --base-url http://localhost:8000/v1 -o voiced
-    """
-    from attune_data.simulate import Simulation
-    from attune_data.simulate.voice import grammar
-
-    if number > sys.maxsize:
-        raise SettingsError("--number is too large for any disk: choose a smaller one")
-    write = _writer(output, format, overwrite=overwrite)
-    voice = servers.chosen_voice(voiced, server, drawn)
-    world = Simulation(
-        seed, level=level, topics=topics, templates=templates, start=start, voice=voice or grammar
-    )
-    if voice and server.dry_run:
-        servers.show_voice_estimate(voice, world, number)
-        return
-    with servers.voicing(voice):
-        with progress_bar("simulating", number) as advance:
-
-            def made() -> Iterator[Conversation]:
-                for conversation in voice.conversations(world, number) if voice else islice(world, number):
-                    yield conversation
-                    advance()
-
-            write(made())
-        print(f"wrote {number} conversations to {output}: {world.source}, provenance simulated")
-
-
 @command(imports)
 def esconv(
     file: Path = argument("ESConv.json, or a file in its format.", "FILE"),
@@ -262,26 +203,24 @@ def prism(
 app.add_typer(imports, name="import")
 
 
-def _writer(
-    output: Path, format: str | None = None, *, overwrite: bool
-) -> Callable[[Iterable[Conversation]], object]:
-    """Write conversations in the given format, or the one that the output's name implies.
+def _writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation]], object]:
+    """Write conversations as lines if the output's name says so, else as a folder of files.
 
-    Raises SettingsError or DataError for an unsuitable output, before anything is read or generated.
+    Raises SettingsError or DataError for an unsuitable output, before anything is read.
     """
     from attune_data.destination import check_folder, check_jsonl
     from attune_data.loading import is_benchmark
-    from attune_data.writing import write_dataset, write_folder, write_jsonl
+    from attune_data.writing import write_folder, write_jsonl
 
-    as_jsonl = format == "jsonl" or (format is None and output.suffix == ".jsonl")
-    if output.suffix in (".json", ".jsonl") and not as_jsonl:
+    if output.suffix == ".json":
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name ending in .jsonl")
     if is_benchmark(output):
         raise SettingsError(
             f"{output}: everything below a folder 'Test Samples' counts as benchmark data; choose another -o"
         )
-    (check_jsonl if as_jsonl else check_folder)(output, overwrite=overwrite)
-    write = write_jsonl if as_jsonl else write_dataset if format == "dataset" else write_folder
+    as_lines = output.suffix == ".jsonl"
+    (check_jsonl if as_lines else check_folder)(output, overwrite=overwrite)
+    write = write_jsonl if as_lines else write_folder
     return lambda conversations: write(conversations, output, overwrite=overwrite)
 
 

@@ -37,9 +37,7 @@ def run(
         metavar="FILE",
     ),
     overwrite: bool = option("Redo existing guesses.", False),
-    seed: int | None = option(
-        "Seed for builtin random (default 0). If given, each call to a server also sends a seed."
-    ),
+    seed: int | None = option("Seed for builtin random (default 0)."),
 ) -> None:
     """Let a model (or a baseline) guess each participant's profile from the conversation.
 
@@ -75,7 +73,7 @@ def run(
         print(f"wrote {made.written} guesses to {output}; {made.skipped} were already complete")
         print(f"next: {next_command}")
         return
-    (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed)
+    (evaluated,) = servers.chosen_models(provider, [model], server, drawn)
     if server.dry_run:
         servers.show_estimate([estimate_profiles(conversations, form)], price=evaluated.price)
         return

@@ -70,6 +70,7 @@ def report(
     """
     from attune_env.analyses.leaderboard import printed_tables
     from attune_env.analyses.sources import Sources, read_parts
+    from attune_env.analyses.summary import summary
     from attune_env.analyses.verdict import verdict_tables
 
     named = [*(files or ()), *(scores or ()), *(compare or ())]
@@ -97,10 +98,13 @@ def report(
             say_chosen(part.study.scores, part.scored, where)
     if output is None:
         for part in parts:
+            prefix = f"{part.label}: " if len(parts) > 1 else ""
+            for line in summary(part.study):
+                print(one_line(f"{prefix}{line}"))
+            print()
             compared = verdict_tables(part.study) if baseline else []
             for table in [*compared, *printed_tables(part.study, every=True)]:
-                if len(parts) > 1:
-                    table.title = f"{part.label}: {table.title}"
+                table.title = f"{prefix}{table.title}"
                 table.print()
         return
     print("making the report: figures and pages take a while", file=sys.stderr)

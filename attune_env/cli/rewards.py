@@ -48,14 +48,9 @@ def explain(
 
 @command(app)
 def audit(
-    data: str | None = option(
-        "Conversations; by default, 500 simulated ones.", None, "-d", metavar="PATH", panel=CHOSEN
-    ),
+    data: str = option("Conversations to play.", "written", "-d", metavar="DATA", panel=CHOSEN),
     spec: list[str] | None = option(
         "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE"
-    ),
-    live: bool = option(
-        "Audit live episodes instead, in which a simulated person responds.", False, "--live"
     ),
     output: Path | None = option("Also write the tables to this Markdown file.", None, "-o"),
     where: str | None = shared.WHERE,
@@ -66,49 +61,33 @@ def audit(
 
     Plays the content-free and shallow policies, degenerate replies of the kind seen in training, and an
     adversary that searches for the best constant answers. A .py file is executed, so read it first. An audit
-    takes at least five minutes of CPU time, mostly to play the policies, which is done once for all rewards.
+    of the default data takes some ten minutes; each reward adds to it.
 
     Example: attune rewards audit --spec skill
 
     Example: attune rewards audit --spec my_reward.py --data sample
-
-    Example: attune rewards audit --live
     """
-    from attune_env import audit as audits
+    from attune_env.audit import audit as play_attacks
+    from attune_env.audit import audit_tables, policy_count
     from attune_env.report.files import check_replaceable, write_markdown
     from attune_rewards.spec import PRESETS
     from attune_rewards.spec_files import read_reward
 
-    if live and (data is not None or spec or where is not None or skip_invalid):
-        raise SettingsError(
-            "--live audits one reward on simulated people: leave out --data, --spec, --where, --skip-invalid"
-        )
-    if data is None and where is not None:
-        raise SettingsError("--where filters the conversations of --data: give --data too")
-    specs = [] if live else [read_reward(source) for source in spec or PRESETS]
+    specs = [read_reward(source) for source in spec or PRESETS]
     names = [one.name for one in specs]
     if len(set(names)) < len(names):
         raise SettingsError(f"two rewards have the same name: {', '.join(names)}; rename one")
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
-    if live:
-        with progress_bar("attacking", audits.live_policy_count(), lines=True) as step:
-            lived = audits.live_audit(on_done=step)
-        title, tables, failed = "Audit of live episodes", audits.live_tables(lived), bool(lived.reasons)
-    else:
-        if data is not None:
-            world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
-        else:
-            world = audits.reference_world()
-            conversations = world.take(audits.REFERENCE_SIZE)
-        with progress_bar("attacking", audits.policy_count(len(specs)), lines=True) as step:
-            found = audits.audit(conversations, specs, world=world, on_done=step)
-        title, tables, failed = "Audit of the rewards", audits.audit_tables(found), bool(found.failed)
+    conversations = read_data(data, skip_invalid=skip_invalid, where=where)
+    with progress_bar("attacking", policy_count(len(specs)), lines=True) as step:
+        found = play_attacks(conversations, specs, on_done=step)
+    tables = audit_tables(found)
     for table in tables:
         table.print()
     if output is not None:
-        typed = command_line("rewards", "audit", live=live, data=data, spec=spec or [], where=where)
-        write_markdown(output, title, tables, AUDITED_BY, command=typed)
+        typed = command_line("rewards", "audit", data=data, spec=spec or [], where=where)
+        write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
         print(f"wrote {output}")
-    if failed:
+    if found.failed:
         raise typer.Exit(1)

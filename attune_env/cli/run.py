@@ -50,7 +50,7 @@ def run(
         panel=ASKED,
     ),
     seed: int | None = option(
-        "Seed for all random draws (default 0). If given, each call also sends a seed derived from it.",
+        "Seed for the labels and the order of what is compared, and for the random policy (default 0).",
         panel=ASKED,
     ),
     samples: int | None = option(
@@ -61,6 +61,11 @@ def run(
     ),
     retry_skipped: bool = option(
         "Run only conversations that failed in an earlier run.", False, panel=SERVER
+    ),
+    redo: list[str] | None = option(
+        "Ask again for stored answers of a kind, and for nothing else: faults, unreadable, cut or refused.",
+        panel=SERVER,
+        metavar="KIND",
     ),
     fit: str | None = option(
         "Fit the mode, prior, asked and surface policies on this data instead of out of fold.",
@@ -93,7 +98,11 @@ def run(
     builtin = provider == "builtin"
     if builtin:
         shared.refuse(
-            provider, server, drawn, judging, SimpleNamespace(samples=samples, retry_skipped=retry_skipped)
+            provider,
+            server,
+            drawn,
+            judging,
+            SimpleNamespace(samples=samples, retry_skipped=retry_skipped, redo=redo),
         )
         if model not in (*POLICIES, EVERY):
             raise UnknownNameError("built-in policy", model, (*POLICIES, EVERY))
@@ -109,6 +118,7 @@ def run(
         if name not in (*MODES, "all"):
             raise UnknownNameError("mode", name, (*MODES, "all"))
     wanted = [mode for mode in MODES if mode in named or "all" in named]
+    kinds = servers.redone(redo, overwrite=overwrite)
     settings = asking.settings(path, seed or 0)
     # a built-in policy is fitted on all of them; a server is asked about one after another
     conversations = selection.read(path, in_memory=builtin)
@@ -141,7 +151,7 @@ def run(
         print(f"wrote {written} results to {output}; {before} were already complete")
         print(f"next: {score}")
         return
-    (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed, training)
+    (evaluated,) = servers.chosen_models(provider, [model], server, drawn, training)
     judges = servers.chosen_judges(evaluated, judging, server)
     if retry_skipped:
         conversations = servers.only_skipped(conversations, output, evaluated, wanted)
@@ -158,7 +168,7 @@ def run(
     from attune_env.running.existing import OtherJudgesError
     from attune_env.running.run import run_endpoint
 
-    options = servers.options_of(server, evaluated.endpoint, overwrite=overwrite)
+    options = servers.options_of(server, evaluated.endpoint, overwrite=overwrite, redo=kinds)
     try:
         with stoppable(), watcher(f"{provider}/{model}") as shown:
             report = run_endpoint(
@@ -215,7 +225,7 @@ def rejudge(
     from attune_env.running import rejudge as rejudging
     from attune_episodes.settings import Settings
 
-    judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, shared.Drawn(), None)
+    judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, shared.Drawn())
     settings = Settings(prompts=prompts, codebook=find_codebook(codebook, data))
     conversations = read_data(data, skip_invalid=selection.skip_invalid)
     # results of conversations that were not chosen are fine, those of unknown conversations are not

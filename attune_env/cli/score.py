@@ -84,6 +84,7 @@ def score(
             q1_overlap=q1_overlap,
             where=where,
             bertscore=scorer,
+            folder=str(results),
             on_done=step,
         )
     write_json(output, scores)
@@ -95,4 +96,4 @@ def score(
         advice = command_line("run", "builtin", "all", data, output=results)
         print(f"no baseline to compare with; to add them: {advice}", file=sys.stderr)
     print(f"wrote {output} ({len(found)} results)")
-    print(f'next: attune report "{output}" -o report')
+    print(f"next: {command_line('report', str(output), '-o', 'report')}")

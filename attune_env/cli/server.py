@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from attune_data.errors import SettingsError, one_line, show
-from attune_env.cli.shared import Drawn, Judging, Server, Voiced, refuse
+from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_env.cli.common import command_line, shell_line
+from attune_env.cli.shared import Drawn, Judging, Server
 
 if TYPE_CHECKING:
     from attune_data import Conversations
-    from attune_data.simulate import Simulation
     from attune_env.running.costs import Estimate
     from attune_env.running.providers import Endpoint
     from attune_env.running.run import EndpointReport
     from attune_env.running.settings import Model, Options, Price, Sampling, Training
-    from attune_env.running.voice import EndpointVoice
     from attune_episodes.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
 PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server; needs --base-url), or builtin."
+REDONE: Final = {"faults": "fault", "unreadable": "unreadable", "cut": "cut", "refused": "refused"}
+"""Value of --redo -> kind of answer."""
 DEAREST: Final = 1_000_000
 """Largest price in dollars per million tokens, so that the cost of a call is bounded."""
 BESIDE: Final = 128
@@ -38,7 +38,6 @@ def chosen_models(
     names: Sequence[str],
     server: Server,
     drawn: Drawn,
-    seed: int | None,
     training: Training | None = None,
 ) -> list[Model]:
     """Models at one endpoint; raises SettingsError for an invalid option."""
@@ -54,8 +53,42 @@ def chosen_models(
         api_key_var=server.api_key_var,
         need_key=not server.dry_run,
     )
-    sampling = Sampling(drawn.temperature, drawn.max_tokens, seed, server.structured or "auto")
+    sampling = Sampling(
+        drawn.temperature,
+        drawn.max_tokens,
+        drawn.sampling_seed,
+        server.structured or "auto",
+        extra_fields(server, drawn),
+        server.system_as_user,
+    )
     return [_model(name, endpoint, sampling, price_of(server), training) for name in names]
+
+
+def extra_fields(server: Server, drawn: Drawn) -> dict[str, Any]:
+    """The further fields of each request; raises SettingsError if they are not, or are given twice."""
+    from attune_data.errors import DataError
+    from attune_data.jsonio import parse_json
+
+    if server.extra_body is None:
+        return {}
+    example = """, such as '{"top_p": 0.9}'"""
+    try:
+        found = parse_json(server.extra_body, "--extra-body")
+    except DataError as error:
+        raise SettingsError(f"--extra-body is not JSON ({error}); expected an object{example}") from None
+    if not isinstance(found, dict):
+        raise SettingsError(f"--extra-body is {show(server.extra_body)}; expected a JSON object{example}")
+    limited = drawn.max_tokens is not None
+    given = {
+        "model": "MODEL", "messages": "the requests of the protocol", "n": "--samples",
+        **({"temperature": "--temperature"} if drawn.temperature is not None else {}),
+        **({"seed": "--sampling-seed"} if drawn.sampling_seed is not None else {}),
+        **(dict.fromkeys(("max_tokens", "max_completion_tokens"), "--max-tokens") if limited else {}),
+    }  # fmt: skip
+    for name in found:
+        if name in given:
+            raise SettingsError(f"--extra-body has {name}, which {given[name]} gives: leave one out")
+    return found
 
 
 def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]:
@@ -92,57 +125,6 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
     return judges
 
 
-def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice | None:
-    """The model that words the texts; None for the grammar, with which other options raise SettingsError."""
-    if voiced.voice is None:
-        refuse("the built-in grammar; name a model with --voice", voiced, server, drawn)
-        return None
-    from attune_env.running.voice import CACHE, EndpointVoice, provider_and_model
-
-    provider, name = provider_and_model(voiced.voice)
-    (model,) = chosen_models(provider, [name], server, drawn, None)
-    options = options_of(server, model.endpoint, overwrite=False)
-    return EndpointVoice(model, voiced.voice_cache or CACHE, options)
-
-
-def show_voice_estimate(voice: EndpointVoice, world: Simulation, number: int, *, live: bool = False) -> None:
-    """Print the estimate for wording the next conversations of a world; sends nothing."""
-    from attune_env.running.voice import estimate_voice
-
-    show_estimate([estimate_voice(world, number, live=live)], price=voice.model.price)
-
-
-@contextmanager
-def voicing(voice: EndpointVoice | None) -> Iterator[None]:
-    """Open the voice, if there is one; at the end, report how many texts are its own and what they cost.
-
-    If a cap, a fault or Ctrl-C ends the block, the command exits, and the texts so far are kept.
-    """
-    if voice is None:
-        yield
-        return
-    from attune_env.cli.watching import amounts
-    from attune_env.running.faults import StopRun
-
-    code, reason = 0, ""
-    with voice:
-        try:
-            yield
-        except StopRun as error:
-            code, reason = 1, f"error: {error}"
-        except KeyboardInterrupt:
-            code, reason = 130, "stopped"
-    counts, tally = voice.counts, voice.tally
-    print(
-        f"voice {voice.name}: {counts['taken']} texts used, {counts['asked_again']} asked for again, "
-        f"{counts['fallen_back']} in the grammar's words; {tally.control.sent} requests, {amounts(tally)}"
-    )
-    if code:
-        kept = f"every text is kept in {voice.folder}" if tally.calls_done else "no request was answered"
-        print(f"{reason}\n{kept}. Continue with: {voice.options.command}", file=sys.stderr)
-        raise typer.Exit(code)
-
-
 def _model(
     name: str, endpoint: Endpoint, sampling: Sampling, price: Price | None, training: Training | None = None
 ) -> Model:
@@ -168,7 +150,9 @@ def price_of(server: Server) -> Price | None:
     return price
 
 
-def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
+def options_of(
+    server: Server, endpoint: Endpoint, *, overwrite: bool, redo: frozenset[str] = frozenset()
+) -> Options:
     """The options of the run; `endpoint` has the key, which must not appear in a command."""
     from attune_env.running.settings import Options, Patience
 
@@ -183,9 +167,21 @@ def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Option
         ),
         max_calls=server.max_calls,
         max_cost=server.max_cost,
+        finish_ok=tuple(server.finish_ok or ()),
+        redo=redo,
         overwrite=overwrite,
         command=again_command(sys.argv[1:], endpoint),
     )
+
+
+def redone(names: Sequence[str] | None, *, overwrite: bool) -> frozenset[str]:
+    """The kinds of answers that `--redo` names; raises SettingsError for others, and beside `--overwrite`."""
+    unknown = next((name for name in names or () if name not in REDONE), None)
+    if unknown is not None:
+        raise UnknownNameError("kind of answer to --redo", unknown, REDONE)
+    if names and overwrite:
+        raise SettingsError("--redo asks again for some answers, --overwrite for all: leave one out")
+    return frozenset(REDONE[name] for name in names or ())
 
 
 def allow_connections(number: int) -> None:
@@ -207,24 +203,25 @@ def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
         if "--api-key" not in (before, word) and not word.startswith("--api-key=")
     ]
     had_key = len(kept) < len(arguments)
-    return endpoint.key.hidden_in(shlex.join(["attune", *kept]) + " --api-key …" * had_key)
+    return endpoint.key.hidden_in(shell_line(["attune", *kept]) + " --api-key …" * had_key)
 
 
 def score_command(results: Path, data: str, where: str | None, command: str = "score") -> str:
     """The command to run next."""
-    narrowed = f" --where {shlex.quote(where)}" if where else ""
-    written = " --output scores.json" if command == "score" else ""
-    return f'attune {command} --results "{results}" --data "{data}"{narrowed}{written}'
+    output = "scores.json" if command == "score" else None
+    return command_line(*command.split(), results=results, data=data, where=where or None, output=output)
 
 
 def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
     """Report a run: what was done (`done`), the cost, what is missing, and the command that continues it.
 
-    Exits with an error code if the run is incomplete; after a complete one, prints `next_command`.
+    Exits with an error code if the run is incomplete, or if most answers fail for one reason; after a
+    complete one, prints `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
     from attune_env.report.names import counted
     from attune_env.running.loop import Interrupted, Unwritten
+    from attune_env.running.troubles import main_trouble
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
     print(done)
@@ -236,6 +233,9 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
         reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
+    trouble = main_trouble(tally.troubles)
+    if trouble is not None:
+        print(f"error: {trouble}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"
     if isinstance(stopped, Interrupted):
@@ -247,6 +247,8 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
         print(go_on, file=sys.stderr)
         raise typer.Exit(1)
     print(f"next: {next_command}")
+    if trouble is not None:
+        raise typer.Exit(1)
 
 
 def only_skipped(

@@ -117,6 +117,16 @@ class Server:
     structured: Literal["auto", "on", "off"] | None = _server(
         "auto: use JSON schemas if the server accepts them."
     )
+    extra_body: str | None = _server(
+        "Further fields of each request, as a JSON object; recorded with the results.", metavar="JSON"
+    )
+    system_as_user: bool = _server(
+        "For models without a system role: put the system message before the first user message.", False
+    )
+    finish_ok: list[str] | None = _server(
+        "A finish reason of the server that is not known but means a whole answer; may be repeated.",
+        metavar="NAME",
+    )
     retries: int | None = _server("Retries after a transient failure. (default 6)", min=0, max=100)
     reasks: int | None = _server(
         "How many times to ask again after an unreadable answer. (default 2)", min=0, max=100
@@ -138,18 +148,8 @@ class Drawn:
     max_tokens: int | None = _server(
         "Maximum length of an answer in tokens; by default, the server's.", min=1
     )
-
-
-@dataclass(frozen=True)
-class Voiced:
-    """The model that words simulated texts, if any."""
-
-    voice: str | None = _server(
-        "Have this model phrase the texts: custom:MODEL (any server; needs --base-url), openrouter:MODEL, …",
-        metavar="PROVIDER:MODEL",
-    )
-    voice_cache: Path | None = _server(
-        "Folder that caches its texts, so that none is requested twice. (default voices)", metavar="FOLDER"
+    sampling_seed: int | None = _server(
+        "Send a seed with each call, derived from this number; by default, none is sent."
     )
 
 

@@ -31,6 +31,11 @@ class Heat(Plot):
     range_: tuple[float, float] | None = None
     """Range of the colours; by default symmetric about 0."""
 
+    def has_numbers(self, table: Table) -> bool:
+        """Whether a cell is filled."""
+        keys = (self.value,) if isinstance(self.columns, str) else self.columns
+        return any(mean_of(cell) is not None for key in keys for cell in table.column(key))
+
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The matrix, in the order of the table."""
         names = [str(name) for name in table.column(self.rows)]

@@ -42,20 +42,33 @@ class Plot(ABC):
     """Label of the numbers; `{}` stands for the value in `where`."""
 
     def __call__(self, tables: Mapping[str, Table]) -> Figure:
-        """Draw it; needs matplotlib."""
-        table, unit = tables[self.table], self.unit
-        if self.where is not None:
-            held = table.column(self.where[0])
-            value = held[0] if self.where[1] is None else self.where[1]
-            kept = [i for i, one in enumerate(held) if one == value]
-            dim = {place for place, i in enumerate(kept) if i in table.dim}
-            table = replace(table, columns=table.heads, rows=[table.rows[i] for i in kept], dim=dim)
-            unit = unit.format(value)
+        """Draw it; needs matplotlib, and that `shows` something."""
+        table, value = self._chosen(tables)
+        unit = self.unit.format(value)
         with style():
             figure, note = self.draw(table)
             between = "\n" if len(unit + note) > LONG else "; "
             figure.supxlabel(between.join(filter(None, (unit, note))), fontsize=9)
         return figure
+
+    def shows(self, tables: Mapping[str, Table]) -> bool:
+        """Whether the tables hold a number to draw."""
+        return self.table in tables and self.has_numbers(self._chosen(tables)[0])
+
+    def _chosen(self, tables: Mapping[str, Table]) -> tuple[Table, Cell]:
+        """The table with the rows to draw, and the value in `where` that they share."""
+        table = tables[self.table]
+        if self.where is None:
+            return table, None
+        held = table.column(self.where[0])
+        value = next(iter(held), None) if self.where[1] is None else self.where[1]
+        kept = [i for i, one in enumerate(held) if one == value]
+        dim = {place for place, i in enumerate(kept) if i in table.dim}
+        return replace(table, columns=table.heads, rows=[table.rows[i] for i in kept], dim=dim), value
+
+    @abstractmethod
+    def has_numbers(self, table: Table) -> bool:
+        """Whether any number of the table would be drawn."""
 
     @abstractmethod
     def draw(self, table: Table) -> tuple[Figure, str]:
@@ -105,17 +118,17 @@ class Dots(Plot):
     limits: tuple[float, float] | None = None
     """Range of the x axes; an arrow marks values outside."""
 
+    def has_numbers(self, table: Table) -> bool:
+        """Whether a panel is left."""
+        return bool(self._filled(table))
+
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The panels that contain a number."""
-        made = [
-            panel
-            for panel in self._panels(table)
-            if any(mean_of(cell) is not None for _, cell, _ in panel.rows)
-        ]
-        across = min(self.across, max(len(made), 1))
+        made = self._filled(table)
+        across = min(self.across, len(made))
         down = -(-len(made) // across)
-        height = down * (FRAME + ROW * max((len(panel.rows) for panel in made), default=1))
-        longest = max((len(name_text(row[0])) for panel in made for row in panel.rows), default=0)
+        height = down * (FRAME + ROW * max(len(panel.rows) for panel in made))
+        longest = max(len(name_text(row[0])) for panel in made for row in panel.rows)
         best = self.line is None and not self.mark and any(panel.best is not None for panel in made)
         width = 0.6 + 0.065 * longest + 1.9 * across
         figure, axes = panels(down, across, width=max(width, 5.0), height=max(1.9, height))
@@ -126,6 +139,17 @@ class Dots(Plot):
         mark = f"| {table.heads[table.place(self.mark)].name}" if self.mark else ""
         mark += "; filled: significantly different from it" if self.test else ""
         return figure, "dashed: the best baseline" if best else mark
+
+    def columns_of(self, table: Table) -> Sequence[str]:
+        """The columns of the panels."""
+        return self.columns
+
+    def _filled(self, table: Table) -> list[Panel]:
+        return [
+            panel
+            for panel in self._panels(table)
+            if any(mean_of(cell) is not None for _, cell, _ in panel.rows)
+        ]
 
     def _panels(self, table: Table) -> list[Panel]:
         first = table.heads[0].key
@@ -145,7 +169,7 @@ class Dots(Plot):
                 for title, value in zip(axis_labels(self.split, distinct), distinct, strict=True)
             ]
         else:
-            kept = [head for key in self.columns for head in table.heads if head.key == key]
+            kept = [head for key in self.columns_of(table) for head in table.heads if head.key == key]
             groups = [(head.name, head.key, rows) for head in kept]
         return [
             Panel(
@@ -206,9 +230,18 @@ class Lines(Plot):
     x: str = ""
     series: str = ""
 
+    def has_numbers(self, table: Table) -> bool:
+        """Whether a line has a point."""
+        return any(
+            mean_of(cell) is not None for head in self._heads(table) for cell in table.column(head.key)
+        )
+
+    def _heads(self, table: Table) -> list[Column]:
+        return [head for key in self.columns for head in table.heads if head.key == key]
+
     def draw(self, table: Table) -> tuple[Figure, str]:
         """One panel, or one per column."""
-        heads = [head for key in self.columns for head in table.heads if head.key == key]
+        heads = self._heads(table)
         cells = [table.column(head.key) for head in heads]
         if self.x:
             names = [str(name) for name in table.column(self.series)]

@@ -37,7 +37,7 @@ from attune_rewards.tree import SCORED_STAGES
 
 PREFIX: Final = "attune_"
 KNOWN: Final = (
-    "data", "number", "where", "split", "provenance", "level", "world_seed",
+    "data", "number", "where", "split", "provenance",
     "mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook",
 )  # fmt: skip
 """The keys allowed with the prefix: the fields of `DataArguments` and `Settings`."""

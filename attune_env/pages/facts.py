@@ -37,11 +37,11 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
             "authors when you share them.",
         ),
     ),
-    "simulated": (
+    "filler": (
         (
             "Data",
-            "Conversations with simulated people, written by this project's generator. Nobody felt the "
-            "annotated feelings, and the numbers say nothing about people.",
+            "Filler: texts and annotations drawn at random, for tests and measurements of this software. The "
+            "numbers mean nothing.",
         ),
     ),
     "own": (
@@ -73,7 +73,7 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
 
 DATA: Final = {
     "benchmark": "AttuneBench",
-    "simulated": "simulated (not AttuneBench)",
+    "filler": "filler (not AttuneBench)",
     "own": "own (not AttuneBench)",
     "imported": "imported (not AttuneBench)",
     **{

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -56,20 +57,34 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
 def write_files(
     folder: Path, names: Collection[str], files: Iterable[tuple[str, bytes]], *, overwrite: bool = False
 ) -> None:
-    """Writes files (path in the folder, content) atomically; removes an earlier report's other files.
+    """Writes all files (path in the folder, content) or none; removes an earlier report's other files.
 
     Args:
         folder: where to.
         names: every path that `files` gives.
-        files: in the order they are written in; one at a time is held.
+        files: in the order they are moved into place in; one at a time is held.
         overwrite: as for `check_destination`.
     """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = temporary(folder.parent, folder.name)
+    try:
+        for path, content in files:
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_bytes(content)
+        _move(made, folder, names, overwrite=overwrite)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _move(made: Path, folder: Path, names: Collection[str], *, overwrite: bool) -> None:
+    """Move complete files into the folder."""
     check_destination(folder, overwrite=overwrite)  # something may have been written there meanwhile
     before = _known(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     _write_list(folder, before | set(names))  # a report interrupted here can still be rebuilt
-    for path, content in files:
-        _write(folder / path, content)
+    for path in names:
+        (folder / path).parent.mkdir(exist_ok=True)
+        os.replace(made / path, folder / path)
     for path in sorted(before - set(names)):
         (folder / path).unlink(missing_ok=True)
     for name in FOLDERS:
@@ -77,18 +92,6 @@ def write_files(
         if inside.is_dir() and not any(inside.iterdir()):
             inside.rmdir()
     _write_list(folder, set(names))
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(exist_ok=True)
-    fresh = temporary(path.parent, path.name)
-    try:
-        with fresh.open("xb") as stream:
-            stream.write(content)
-        os.replace(fresh, path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def _write_list(folder: Path, paths: set[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,8 +136,8 @@ class PartView:
         kinds = [
             *([counted(len(models) - policies, "model")] if len(models) > policies else []),
             *([counted(policies, "built-in policy", "built-in policies")] if policies else []),
-            counted(len({entry["conversationId"] for entry in here}), "conversation"),
-            counted(study.participants, "participant"),
+            counted(study.conversations_of(), "conversation"),
+            counted(study.participants_of(), "participant"),
         ]
         fingerprint = one_line(study.scores["metadata"]["data"]["fingerprint"])
         return f"{', '.join(kinds)}; data: {self.data}, fingerprint {fingerprint}"
@@ -252,7 +251,7 @@ def _view(
 
 def _section(study: Study, analysis: Analysis, prefix: str, formats: Sequence[str]) -> Section:
     finding = analysis.run(study)
-    alone = shlex.join(["--only", analysis.name, "-o", analysis.name])
+    alone = f"--only {analysis.name} -o {analysis.name}"
     figures = [
         Figure({kind: f"figures/{prefix}{name}.{kind}" for kind in formats}, draw)
         for name, draw in finding.draws.items()

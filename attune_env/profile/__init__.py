@@ -17,7 +17,7 @@ WARNING: Final = (
     "at a screening cut is no diagnosis.",
     "A guess about one person is mostly what is common in a group. A gain over the baseline is a mean over "
     "many people and makes no single guess reliable.",
-    "Profiles of simulated or invented people are a program's or an author's: results on them say nothing "
-    "about real people.",
+    "Profiles of invented people are a program's or an author's: results on them say nothing about real "
+    "people.",
 )
 """Items of one or two sentences each, without line breaks."""

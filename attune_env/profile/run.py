@@ -15,7 +15,6 @@ from attune_env.profile.fields import Form
 from attune_env.profile.files import MODE, GuessFile
 from attune_env.profile.request import parse_profile, profile_request
 from attune_env.results.files import Names, existing_record, write_result
-from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
 from attune_env.running.builtin import RunReport
 from attune_env.running.costs import Estimate, usage_of_messages
@@ -24,6 +23,7 @@ from attune_env.running.loop import Watcher
 from attune_env.running.run import EndpointReport, Session
 from attune_env.running.settings import Model, Options, training_marks
 from attune_episodes.asking import OK
+from attune_episodes.chat.completion import Usage
 from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.settings import Settings
 

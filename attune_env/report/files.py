@@ -34,5 +34,5 @@ def write_markdown(path: Path, title: str, tables: Sequence[Table], mark: str, *
     lines += [f"Reproduce with `{command} --output {path.name}`.", ""]
     for table in tables:
         lines += [f"## {one_line(table.title)}", "", table.markdown(), ""]
-        lines += [line for note in table.notes for line in (one_line(note), "")]
+        lines += [line for note in table.footnotes for line in (one_line(note), "")]
     write_text(path, "\n".join(lines))

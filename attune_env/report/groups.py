@@ -26,3 +26,5 @@ LEADERBOARD: Final = {
     "strict": ("composite_strict", *(f"strict_{name}" for name in _PILLARS)),
 }
 """Scoring variant -> the Composite and its three pillars."""
+PARTIAL: Final = "composite_partial"
+"""What takes the place of the Composite where some stages were not asked: it is not comparable with one."""

@@ -125,7 +125,9 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
     else:
         yield "The reward is the score itself, from 0 (silence) to 1 (the annotations' own answers)."
         if (prior := _prior(spec)) != DASH:
-            yield f"Reading nothing earns {prior} of 1 on simulated people; skill counts from there."
+            yield (
+                f"Reading nothing earns {prior} of 1 on the reference data of skill, which counts from there."
+            )
     yield f"It is given {'request by request' if spec.dense else 'in full at the last request'}. {AUDIT_NOTE}"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.errors import one_line
 from attune_env.report.names import quoted
-from attune_env.statistics.bootstrap import ROUNDING, Interval
+from attune_env.statistics.bootstrap import MEANINGFUL, ROUNDING, Interval
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -85,10 +85,9 @@ class Column:
         """The cell for a page."""
         if isinstance(cell, Interval):
             mean, _, interval = self.text(cell).removesuffix("†").partition(" ")
-            few = not cell.meaningful and cell.mean is not None
             low, _, high = interval.strip("[]").partition(", ")
             # an interval without width says nothing
-            return Shown(mean, interval if low != high else "", few, _unrounded(cell.mean))
+            return Shown(mean, interval if low != high else "", cell.few, _unrounded(cell.mean))
         text = one_line(self.text(cell), _LONGEST)
         return Shown(text, value="" if isinstance(cell, str) else _unrounded(cell))
 
@@ -107,6 +106,7 @@ class Table:
     columns: Sequence[Column | str]
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    """`footnotes` are these and what the marks in the cells mean."""
     dim: set[int] = field(default_factory=set)
     """Rows shown in grey: built-in policies and published values."""
     foldable: Sequence[str] = ()
@@ -115,10 +115,19 @@ class Table:
     """How many leading columns name the row; a narrow terminal repeats them beside each group of others."""
     name: str = ""
     """Its file name without ending: `perspective_gap`."""
+    unit: str = "unit"
+    """What intervals rest on: `participant`."""
     heads: list[Column] = field(init=False)
 
     def __post_init__(self) -> None:
         self.heads = [column if isinstance(column, Column) else Column(column) for column in self.columns]
+
+    @property
+    def footnotes(self) -> list[str]:
+        """The notes, and the meaning of † if a cell has it."""
+        if not any(isinstance(cell, Interval) and cell.few for row in self.rows for cell in row):
+            return self.notes
+        return [*self.notes, f"† fewer than {MEANINGFUL} {self.unit}s: the interval is not meaningful."]
 
     def place(self, key: str) -> int:
         """The place of a column by its name in CSV files."""
@@ -167,7 +176,7 @@ class Table:
 
     def transposed(self, head: str) -> Table:
         """A row per column and a column per row, which the key columns name."""
-        table = self.folded()
+        table = replace(self.folded(), notes=self.folded().footnotes)  # the cells become texts
         keys, texts = table.keys, table.texts()
         rows = zip(
             [column.name for column in table.heads[keys:]], *(row[keys:] for row in texts), strict=True
@@ -211,7 +220,7 @@ class Table:
         print("\t".join(field_text(head.name) for head in self.heads))
         for row in self.texts():
             print("\t".join(map(field_text, row)))
-        for note in self.notes:
+        for note in self.footnotes:
             print(f"# {one_line(note)}")
         print()
 
@@ -240,7 +249,7 @@ class Table:
             for number, row in enumerate(rows):
                 drawn.add_row(*(Text(row[i]) for i in shown), style="dim" if number in self.dim else None)
             console.print(drawn)
-        for note in table.notes:
+        for note in table.footnotes:
             console.print(Text(one_line(note), style="dim"))
         console.print()
 
@@ -310,7 +319,7 @@ def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) ->
             digits = -math.floor(math.log10(abs(value)))
         texts.append(f"{round(value, digits) + 0.0:.{digits}f}")  # no -0.0
     mean, low, high = texts
-    return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
+    return f"{mean} [{low}, {high}]" + ("†" if interval.few else "")
 
 
 def share_text(value: float | None, places: int = 1) -> str:

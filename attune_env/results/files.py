@@ -18,7 +18,7 @@ from attune_data.errors import DataError, Problem, show
 from attune_data.jsonio import check_size, read_json
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
-from attune_env.results.marks import mapping, marks_of
+from attune_env.results.marks import mapping, marks_of, stored_faults
 from attune_episodes.reading.drafts import with_readings
 from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
@@ -237,7 +237,8 @@ def read_results(
             if reparse_with is not None:
                 from attune_env.results.reparse import reparsed
 
-                record = reparsed(record, conversation, reparse_with, str(path))
+                record, damaged = reparsed(record, conversation, reparse_with, str(path))
+                warnings += damaged
         except DataError as error:
             problems += error.problems
             continue
@@ -249,6 +250,12 @@ def read_results(
                 Problem(str(path), "attune.data.fingerprint", show(run_on),
                         f"{fingerprint(conversation)}, that of the ground truth",
                         "the conversation has changed since the run", severity="warning")
+            )  # fmt: skip
+        if broken := stored_faults(record):
+            warnings.append(
+                Problem(str(path), "attune.calls", f"{len(broken)} answers that the server broke off "
+                        f"(the first: {show(broken[0])})", "answers of the model",
+                        "ask for them again: the command of the run with --redo faults", severity="warning")
             )  # fmt: skip
         results.append(Result(path, record, prediction))
     return results, problems, warnings

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from attune_episodes.asking import OK
+from attune_episodes.chat.finish import Verdict, verdict
 
 
 def marks_of(part: object) -> Mapping[str, Any]:
@@ -23,3 +27,46 @@ def parts_of(record: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[st
         if isinstance(entry, Mapping) and type(entry.get("turnNumber")) is int:
             yield entry["turnNumber"], entry
     yield None, mapping(record.get("post_conversation"))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer in a result file, as far as our additions describe it."""
+
+    plain: bool
+    reply: str
+    outcome: str
+    """`ok` or `unparsed:<code>`."""
+    finish: str
+
+    def verdict(self, finish_ok: Collection[str] = ()) -> Verdict:
+        """What it is, by today's rule; earlier versions stored faults too."""
+        return verdict(self.finish, plain=self.plain, readable=self.outcome == OK, finish_ok=finish_ok)
+
+
+def answers_in(record: Mapping[str, Any]) -> dict[str, StoredAnswer]:
+    """Request id -> answer, for the answers of a model behind a server; {} for other results."""
+    marks = marks_of(record)
+    if "usage" not in marks:
+        return {}
+    calls, verbose = mapping(marks.get("calls")), "verbose" in str(record.get("mode"))
+    found = {}
+    for turn, part in parts_of(record):
+        own = marks_of(part)
+        replies = mapping(own.get("replies"))
+        for stage, outcome in mapping(own.get("outcomes")).items():
+            if isinstance(reply := replies.get(stage), str) and isinstance(outcome, str):
+                id_ = f"{record.get('conversationId')}/{'end' if turn is None else turn}/{stage}"
+                finish = mapping(calls.get(id_)).get("finish")
+                plain = stage == "draft" and not verbose
+                found[id_] = StoredAnswer(
+                    plain, reply, outcome, finish if isinstance(finish, str) else "stop"
+                )
+    return found
+
+
+def stored_faults(record: Mapping[str, Any]) -> list[str]:
+    """The ids of answers that are none, since the server broke them off."""
+    declared = marks_of(record).get("finish_ok")
+    ok = [name for name in declared if isinstance(name, str)] if isinstance(declared, list) else ()
+    return [id_ for id_, one in answers_in(record).items() if one.verdict(ok) == "fault"]

@@ -32,11 +32,13 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
 def recorded_results(scores: Mapping[str, Any], path: Path) -> Path | None:
     """The folder of the result files behind the scores file `path`; None if they are not found.
 
-    It is the folder named in the metadata, as given to `attune score --results`, otherwise the one that
-    contains the scores file, otherwise `results` in it; only if it has a result file named in the scores.
+    It is the folder named in the metadata, as given to `attune score --results`, here or beside the scores
+    file; otherwise the one that contains the scores file, otherwise `results` in it; only if it has a result
+    file named in the scores.
     """
     named = scores["metadata"].get("results")
-    places = [Path(named)] if isinstance(named, str) and _is_here(named) else []
+    given = [named, str(path.parent / named)] if isinstance(named, str) and named.strip() else []
+    places = [Path(place) for place in given if _is_here(place)]
     files = sorted({name for entry in scores["conversations"] if (name := named_file(entry)) is not None})
     for place in (*places, path.parent, path.parent / "results"):
         if place.is_dir() and any((place / name).is_file() for name in files):

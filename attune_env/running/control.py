@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from attune_data.errors import one_line
-from attune_env.running.answer import NO_USAGE, Usage
-from attune_env.running.faults import Fault, StopRun
+from attune_data.errors import AttuneError, one_line
 from attune_env.running.journal import Finished
 from attune_env.running.settings import Options
+from attune_env.running.troubles import BLANK
 from attune_episodes.asking import OK
+from attune_episodes.chat.completion import NO_USAGE, Usage
+from attune_episodes.chat.faults import Fault
 
 SLOWED: Final = 0.7
 """Factor by which concurrency is reduced after "too many requests"."""
@@ -25,8 +26,16 @@ IN_A_ROW: Final = 3
 """Number of consecutive failed calls, before any was answered, after which the run stops."""
 IN_A_ROW_LATER: Final = 10
 """The same once the server has answered, since it may have become unreachable."""
+CUT_PROMPTS: Final = 1.5
+"""Ratio of the lengths of two prompts with the same number of tokens at which prompts seem to be cut."""
+CHARACTERS_A_TOKEN: Final = 6
+"""More characters per token than any text of ours has."""
 BLANK_AT_FIRST: Final = 20
 """Number of empty or truncated answers, before any other, after which the run stops."""
+
+
+class StopRun(AttuneError):
+    """The run cannot continue; what is complete is kept."""
 
 
 class Control:
@@ -145,19 +154,19 @@ class Breaker:
         self.ever = True
         self.in_a_row = 0
 
-    def read(self, ended: str) -> None:
-        """Record an answer that should be JSON: `empty`, `cut off`, or "" for anything else.
+    def read(self, trouble: str) -> None:
+        """Record the trouble with an answer that should be JSON; "" for none.
 
-        Stops the run if all of the first answers are empty, since the others would cost money too.
+        Stops the run if all of the first answers are blank, since the others would cost money too.
         """
-        if self._blank is None or not ended:
+        if self._blank is None or trouble not in BLANK:
             self._blank = None
             return
-        self._blank[ended] += 1
+        self._blank[trouble] += 1
         if self._blank.total() >= BLANK_AT_FIRST:
             how = ", ".join(f"{number} {end}" for end, number in sorted(self._blank.items()))
             said = f"none of the first {BLANK_AT_FIRST} answers expected as JSON could be read ({how})"
-            self.control.stop(StopRun(f"{said}: {self.where}; is --max-tokens too small?"))
+            self.control.stop(StopRun(f"{said}: {self.where}; {BLANK[self._blank.most_common(1)[0][0]]}"))
 
     def failed(self, fault: Fault) -> bool:
         """Record a call that is given up; stops the run if other calls would fail too.
@@ -197,6 +206,8 @@ class Tally:
     readable: int = 0
     asked_again: int = 0
     usage: Usage = NO_USAGE
+    troubles: dict[str, Counter[str]] = field(default_factory=dict)
+    """Model -> why its answers do not count, "" for those that do -> number of answers of this run."""
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -206,9 +217,10 @@ class Tally:
         number = max(self.conversations, counted)
         return round(sum(self.planned.values()) * number / counted) if counted else 0
 
-    def finished(self, call: Finished) -> None:
-        """Record a call of this run."""
+    def finished(self, call: Finished, model: str = "", trouble: str = "") -> None:
+        """Record a call of this run to a model, and why its answer does not count."""
         self.new += 1
+        self.troubles.setdefault(model, Counter())[trouble] += 1
         self.readable += call.reason == OK
         self.asked_again += call.asks - 1
         self.usage += call.usage
@@ -253,10 +265,36 @@ class Tally:
             "attempts_failed": self.control.failed,
             "faults": dict(sorted(self.control.faults.items())),
             "asked_again": self.asked_again,
+            "troubles": {
+                model: dict(sorted(why.items())) for model, why in self.troubles.items() if any(why)
+            },
             "parse_rate": self.parse_rate,
             "error_rate": self.error_rate,
             **self.usage.describe(),
         }
+
+
+class Prompts:
+    """Notices that a server cuts prompts: the same few tokens for prompts of very different lengths."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[int, tuple[int, int, int]] = {}
+        """Tokens -> number of prompts, and characters of the shortest and the longest."""
+
+    def cut(self, characters: int, tokens: int) -> str | None:
+        """Record a prompt; returns what to tell the user, or None."""
+        if not tokens:
+            return None
+        number, least, most = self._lengths.get(tokens, (0, characters, characters))
+        number, least, most = number + 1, min(least, characters), max(most, characters)
+        self._lengths[tokens] = number, least, most
+        if number < IN_A_ROW or most < CUT_PROMPTS * least or most < CHARACTERS_A_TOKEN * tokens:
+            return None
+        return (
+            f"the server counts {tokens:,} tokens for prompts of {least:,} to {most:,} characters: it seems "
+            "to cut them to its context window; enlarge that (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c) "
+            "and ask again with --overwrite"
+        )
 
 
 def total(calls: Iterable[Finished]) -> Usage:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from attune_data.schema import Conversation
-from attune_env.running.answer import Usage
 from attune_env.running.jobs import calls_of
+from attune_episodes.chat.completion import Usage
 from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy

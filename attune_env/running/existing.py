@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from attune_data.errors import SettingsError, one_line
 from attune_data.loading import fingerprint
@@ -21,6 +21,9 @@ from attune_env.results.files import Names, existing_record
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
+
+_NAMES: Final = {("policy", "seed"): "sampling seed"}
+"""What is named otherwise on the command line, where `seed` is that of labels."""
 
 
 class OtherJudgesError(SettingsError):
@@ -92,10 +95,16 @@ def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, An
 def _difference(name: str, wanted: Any, found: Any) -> str:
     if not (isinstance(wanted, dict) and isinstance(found, dict)):
         return f"other {name}"
-    keys = [key for key in wanted if wanted[key] != found.get(key)]
+    keys = [key for key in {**wanted, **found} if wanted.get(key) != found.get(key)]
     if keys == ["fitted_on"]:
         return "fitted on other data: --number and --fit change what it is fitted on"
-    return ", ".join(f"{key} {_said(found.get(key))} there, {_said(wanted[key])} now" for key in keys) or name
+    return (
+        ", ".join(
+            f"{_NAMES.get((name, key), key)} {_said(found.get(key))} there, {_said(wanted.get(key))} now"
+            for key in keys
+        )
+        or name
+    )
 
 
 def _said(value: object) -> str:

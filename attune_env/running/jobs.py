@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from attune_data.schema import Conversation
-from attune_env.results.files import Names, with_scores
+from attune_env.results.files import Names, read_result, with_scores
+from attune_env.results.marks import answers_in
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import total
 from attune_env.running.existing import is_complete
 from attune_env.running.journal import Finished, Journal, group_of
+from attune_episodes.asking import OK
+from attune_episodes.chat.finish import verdict
 from attune_episodes.episode import Episode
 from attune_episodes.judging import (
     JudgeRequest,
@@ -49,6 +52,9 @@ class Job:
     sample: int = 1
     anew: bool = False
     """Whether it is asked even if there is a result or replies."""
+    redo: Collection[str] = ()
+    """Kinds of stored answers that are asked for again, if only these are."""
+    finish_ok: Collection[str] = ()
     waiting: deque[Call] = field(default_factory=deque)
     flying: int = 0
     unanswered: int = 0
@@ -63,6 +69,8 @@ class Job:
     def __post_init__(self) -> None:
         self.group = group_of(self.conversation_id, self.names[2], self.sample)
         self._conversation: Conversation | None = None
+        self._kept: dict[str, Finished] = {}
+        """Answers of an earlier result, for those of which the journal has none."""
 
     @property
     def names(self) -> Names:
@@ -110,11 +118,30 @@ class Job:
         for call in calls:
             self.unanswered += 1
             finished = journal.get(call.key) if journal.holds(self.group) else None
-            if finished is None:
+            if finished is None and not call.judge:
+                finished = self._kept.get(call.request.id)
+            if finished is None or self._is_over(call, finished):
                 self.waiting.append(call)
             else:
                 self.kept += 1
                 self.take(call, finished, journal)
+
+    def _is_over(self, call: Call, finished: Finished) -> bool:
+        """Whether an answer no longer counts: a fault never does, others if they are asked for again."""
+        found = verdict(
+            finished.finish,
+            plain=call.request.plain,
+            readable=finished.reason == OK,
+            finish_ok=self.finish_ok,
+        )
+        return found == "fault" or found in self.redo
+
+    def stored(self) -> list[str]:
+        """The ids of the stored answers that are asked for again; the others are taken from the result."""
+        record = read_result(self.path)
+        found = answers_in(record)
+        self._kept = {id_: Finished(one.reply, one.outcome, one.finish) for id_, one in found.items()}
+        return [id_ for id_, one in found.items() if one.verdict(self.finish_ok) in self.redo]
 
     def fail(self, call: Call, why: str) -> None:
         """Record a call that was given up; the conversation cannot be completed in this run."""
@@ -171,6 +198,8 @@ class Job:
             },
             "calls": {id_: facts for id_, call in own.items() if (facts := _remarkable(call))},
         }
+        if left_out := self.askers[""].left_out:
+            marks["left_out"] = sorted(left_out)
         facts = {
             **self.facts,
             "api_cost": usage["api_cost"],
@@ -201,7 +230,9 @@ class Job:
 def _remarkable(call: Finished) -> dict[str, Any]:
     """The unusual facts about a call."""
     asks = {"asks": call.asks, "unread": [reason for _, reason in call.unread]} if call.asks > 1 else {}
-    return asks | ({"finish": call.finish} if call.finish != "stop" else {})
+    rest = {"finish": call.finish if call.finish != "stop" else "", "text_in": call.text_in}
+    rest["refusal"] = call.refusal
+    return asks | {name: value for name, value in rest.items() if value}
 
 
 def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0) -> int:

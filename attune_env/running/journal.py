@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
-from attune_env.running.answer import Amount, Count, Usage
 from attune_env.running.existing import Overwriting
+from attune_episodes.chat.completion import Amount, Count, Usage
 
 _OVERWRITING: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
 """The beginning of lines about overwriting, so that all others can be skipped unread."""
@@ -69,6 +69,10 @@ class Finished:
     """The model that the server named."""
     unread: tuple[tuple[str, str], ...] = ()
     """(reply, reason) for the answers before the last."""
+    text_in: str = ""
+    """`reasoning` or `tool_calls` if the only text of the answer is there."""
+    refusal: str = ""
+    """The words of a refusal; its reply is empty."""
 
     def without_asides(self) -> Finished:
         """The call without the texts that only the journal stores, which a result does not need."""

@@ -19,11 +19,12 @@ from typing import Any, Final
 from attune_data.errors import DataError, one_line
 from attune_env.results.files import Names, TooLargeError, write_result
 from attune_env.running.asker import Call
-from attune_env.running.control import Tally
-from attune_env.running.faults import Fault, StopRun
+from attune_env.running.control import StopRun, Tally
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Finished, Journal
 from attune_env.running.settings import Options
+from attune_env.running.troubles import trouble_of
+from attune_episodes.chat.faults import Fault
 
 BEAT_SECONDS: Final = 1.0
 """Seconds between updates of the watcher, even while no call ends."""
@@ -186,7 +187,9 @@ class Loop:
         try:
             if call is not None and answered is not None:
                 await self.journal.add(call.key, answered)
-                self.tally.finished(answered)
+                name, plain = call.asker.model.full_name, call.request.plain
+                why = trouble_of(answered, plain=plain, finish_ok=self.options.finish_ok)
+                self.tally.finished(answered, name, why)
                 job.take(call, answered, self.journal)
                 self.watcher.moved(self.tally)
         finally:

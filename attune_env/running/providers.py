@@ -77,6 +77,12 @@ class Endpoint:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields added to the body of every request."""
 
+    @property
+    def all_headers(self) -> dict[str, str]:
+        """The headers of every request, with the key."""
+        key = {"Authorization": f"Bearer {self.key.reveal()}"} if self.key else {}
+        return {**self.headers, **key}
+
 
 def endpoint_of(
     provider: str,

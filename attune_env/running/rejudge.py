@@ -11,7 +11,6 @@ from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_env.results.files import Result, read_result, read_results, with_scores
 from attune_env.results.marks import mapping, marks_of
-from attune_env.running.answer import Usage
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import total
 from attune_env.running.costs import Estimate, judge_usage
@@ -19,6 +18,7 @@ from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.run import EndpointReport, Session, check_judges
 from attune_env.running.settings import Model, Options
+from attune_episodes.chat.completion import Usage
 from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.settings import MODES, Settings
 

@@ -15,9 +15,8 @@ from attune_data import Conversations, gc_pause
 from attune_data.errors import SettingsError, show
 from attune_env.results.files import Names, existing_record, result_name, source_file
 from attune_env.running.asker import Asker
-from attune_env.running.control import Control, Tally
+from attune_env.running.control import Control, StopRun, Tally
 from attune_env.running.existing import description, identity_of
-from attune_env.running.faults import StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Journal, journal_name, overwriting_in
 from attune_env.running.lists import add_run, write_skipped
@@ -27,7 +26,7 @@ from attune_env.running.settings import Model, Options, training_marks
 from attune_episodes.settings import Mode, Settings
 
 if TYPE_CHECKING:
-    from attune_env.running.client import ChatClient
+    from attune_episodes.chat.client import ChatClient
 
 COUNTED: Final = 500
 """How many conversations' calls are counted before the first call; counting more would delay it."""
@@ -92,6 +91,8 @@ def run_endpoint(
             policy = model.policy(rated_by, sample)
             reasks = session.options.patience.asks - 1
             marks = {"policy": policy, "reasks": reasks, **training_marks(model.training)}
+            if session.options.finish_ok:
+                marks["finish_ok"] = sorted(session.options.finish_ok)
             for identity in conversations.by_id:
                 names: Names = identity, em_model, mode
                 facts = {"source_file": source_file(conversations, identity), "attune": marks}
@@ -144,10 +145,18 @@ class Session:
         if not todo:  # nothing to do, so no lock is needed
             skipped = write_skipped(self.folder, self.skip_name, (), self.complete, options.command)
             return EndpointReport(0, len(self.complete), (), skipped, None, Tally(Control(options)))
-        from attune_env.running.client import ChatClient
+        from attune_episodes.chat.client import ChatClient
 
-        timeout = options.call_timeout
-        clients = {name: ChatClient(one.endpoint, call_timeout=timeout) for name, one in models.items()}
+        clients = {
+            name: ChatClient(
+                one.endpoint.base_url,
+                one.endpoint.all_headers,
+                call_timeout=options.call_timeout,
+                hide=one.endpoint.key.hidden_in,
+                finish_ok=options.finish_ok,
+            )
+            for name, one in models.items()
+        }
         with Journal(self.folder, self.name) as journal:
             if journal.passed_over:
                 self.watcher.said(
@@ -170,6 +179,7 @@ class Session:
                 "stopped": str(control.reason) if control.reason else None,
                 "concurrency": options.concurrency,
                 "structured": {asker.model.name: asker.takes_schemas for asker in self.askers.values()},
+                "left_out": {asker.model.name: sorted(asker.left_out) for asker in self.askers.values()},
                 "results_written": len(loop.complete),
                 **tally.describe(),
                 **facts,
@@ -202,6 +212,15 @@ class Session:
         todo = []
         with gc_pause.paused():
             for job, state in zip(jobs, states, strict=True):
+                job.finish_ok = self.options.finish_ok
+                if self.options.redo:
+                    # only what is stored: what is missing is for a run without --redo
+                    job.redo = self.options.redo if state != "left" and self._exists(job) else frozenset()
+                    if job.redo and job.stored():
+                        todo.append(job)
+                    elif job.redo:
+                        self.complete.append(job.names)
+                    continue
                 job.anew = self.options.overwrite and not (goes_on and state)
                 if not job.anew and state != "left" and self._exists(job):
                     self.complete.append(job.names)
@@ -229,8 +248,9 @@ class Session:
                 fact = f"structured {model.endpoint.base_url} {model.name}"
                 known, remember = journal.facts.get(fact), partial(_remember, journal, fact)
                 self.askers[name] = Asker(
-                    clients[name], model, tally.control, self.options.patience, known, remember
-                )
+                    clients[name], model, tally.control, self.options.patience, known, remember,
+                    self.watcher.said, self.options.finish_ok,
+                )  # fmt: skip
             for job in todo[:COUNTED]:
                 tally.planned[job.group] = job.planned
             about = "" if len(tally.planned) >= len(todo) else "about "

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from attune_data.errors import SettingsError, show
-from attune_env.running.answer import Usage
-from attune_env.running.faults import Fault
 from attune_env.running.providers import Endpoint
 from attune_episodes.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
+from attune_episodes.chat.completion import Usage
+from attune_episodes.chat.faults import Fault
 
 _BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
 """Retries after such faults as long as the server has never answered."""
+_NEW: Final = ("extra_body", "system_as_user")
+"""Settings that earlier results do not record."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,24 @@ class Sampling:
     """Seed for the server's sampling, hashed with the request."""
     structured: Literal["auto", "on", "off"] = "auto"
     """Whether answers are constrained to their JSON schema; with `auto`, if the server supports it."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of each request; they replace any of ours."""
+    system_as_user: bool = False
+    """Whether the system message is put before the text of the first user message."""
+
+    def describe(self) -> dict[str, Any]:
+        """The settings as recorded; the last two only if they are used."""
+        return {name: value for name, value in asdict(self).items() if value or name not in _NEW}
+
+    def chat(self, messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+        """The messages as sent."""
+        first, *rest = messages
+        if not (self.system_as_user and first["role"] == "system"):
+            return list(messages)
+        if rest and rest[0]["role"] == "user":
+            both = f"{first['content']}\n\n{rest[0]['content']}"
+            return [{"role": "user", "content": both}, *rest[1:]]
+        return [{**first, "role": "user"}, *rest]
 
 
 @dataclass(frozen=True)
@@ -118,13 +139,13 @@ class Model:
 
     def policy(self, judges: list[str], sample: int = 1) -> dict[str, Any]:
         """The model's settings that determine its answers: `attune.policy` in a result file."""
-        facts = {"name": self.full_name, **asdict(self.sampling), "judges": judges}
+        facts = {"name": self.full_name, **self.sampling.describe(), "judges": judges}
         return facts | ({"sample": sample} if sample > 1 else {})
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a run, none of which changes what is asked."""
+    """The options of a run, none of which changes what a request contains."""
 
     concurrency: int = 16
     """Number of concurrent requests, over all conversations."""
@@ -135,6 +156,10 @@ class Options:
     """Number of HTTP requests, including retries, after which it stops."""
     max_cost: float | None = None
     """Dollars after which it stops."""
+    finish_ok: tuple[str, ...] = ()
+    """Finish reasons that count as the model's own end although nobody knows them."""
+    redo: frozenset[str] = frozenset()
+    """Kinds of stored answers that are asked for again: `fault`, `unreadable`, `cut`, `refused`."""
     overwrite: bool = False
     """Replace existing results and ask everything again; continues if this was interrupted."""
     command: str = ""

@@ -50,6 +50,11 @@ class Interval:
         return self.units >= MEANINGFUL
 
     @property
+    def few(self) -> bool:
+        """Whether there is a mean, but too few units for its interval to be meaningful."""
+        return self.mean is not None and not self.meaningful
+
+    @property
     def leaves_out_zero(self) -> bool:
         """Whether the interval excludes 0 and has enough units: the condition for claiming a difference."""
         if self.low is None or self.high is None or not self.meaningful:

@@ -1,6 +1,7 @@
-"""The guard before training: refuses data that is only for evaluation.
+"""The guard before training: refuses filler, and data that is only for evaluation.
 
-Such data are benchmark records, by their authors' rule, and the dev and test parts of the written corpus.
+Data that is only for evaluation: benchmark records, by their authors' rule, and the dev and test parts of the
+written corpus.
 
 All code that makes training rows or training episodes passes its conversations through here first. A sequence
 is checked completely when it is passed; of a lazy source, the first item is checked then and every other item
@@ -23,11 +24,11 @@ SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
 _WAYS_ON: Final = (
     "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Instead, "
-    "simulate conversations (attune data simulate), import annotated data from elsewhere, or, if unmarked "
-    'records are your own, say so: load(path, provenance="own") (a mark in the file takes precedence, and '
-    'everything in a folder "Test Samples" stays benchmark). In mixed data, leave the benchmark out: '
-    'select(conversations, "provenance!=benchmark"). allow_benchmark_training=True overrides this rule, and '
-    "everything made with it says so"
+    f'train on the written corpus, load("{NAME}:train"), on your own data, or on imported data (attune data '
+    'import). If unmarked records are your own, say so: load(path, provenance="own") (a mark in the file '
+    'takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, leave the '
+    'benchmark out: select(conversations, "provenance!=benchmark"). allow_benchmark_training=True overrides '
+    "this rule, and everything made with it says so"
 )
 
 
@@ -47,7 +48,7 @@ def for_training(
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
-        SettingsError: a record is of a part of the written corpus that is kept for evaluation.
+        SettingsError: a record is filler, or of a part of the written corpus that is kept for evaluation.
         DataError: there is no record.
         TypeError: something in it is not a Conversation, or it is not a sequence.
     """
@@ -70,7 +71,7 @@ def for_training(
         more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         count = f"{len(bad)} of {len(items)} conversations" if len(items) > 1 else "this conversation"
         raise BenchmarkTrainingError(f"{count} may not be trained on: {named}{more}. {_WAYS_ON}")
-    _check_part(items)
+    _check_use(items)
     return mark
 
 
@@ -125,19 +126,29 @@ class _Checked(Iterable[Conversation]):
         if conversation.origin == "benchmark" and not self.allowed:
             named = _named(conversation, where)
             raise BenchmarkTrainingError(f"a conversation may not be trained on: {named}. {_WAYS_ON}")
-        _check_part([conversation])
+        _check_use([conversation])
 
 
-def _check_part(conversations: Sequence[Conversation]) -> None:
+def _check_use(conversations: Sequence[Conversation]) -> None:
     held = held_back()
-    found = [c for c in conversations if c.conversation_id in held and _written(c)]
-    if found:
-        names = ", ".join(show(c.conversation_id) for c in found[:SHOWN])
+    kept = [c for c in conversations if c.conversation_id in held and _written(c)]
+    if kept:
         raise SettingsError(
-            f"{len(found)} of {len(conversations)} conversations belong to splits of the written corpus that "
-            f"are kept for evaluation ({names}{', …' if len(found) > SHOWN else ''}); train on "
-            f'load("{NAME}:train")'
+            f"{len(kept)} of {len(conversations)} conversations belong to splits of the written corpus that "
+            f'are kept for evaluation ({_some(kept)}); train on load("{NAME}:train")'
         )
+    filler = [c for c in conversations if c.origin == "filler"]
+    if filler:
+        raise SettingsError(
+            f"{len(filler)} of {len(conversations)} conversations are filler ({_some(filler)}): texts and "
+            "annotations drawn at random, for tests and measurements only; train on "
+            f'load("{NAME}:train"), on your own data or on imported data'
+        )
+
+
+def _some(conversations: Sequence[Conversation]) -> str:
+    names = ", ".join(show(c.conversation_id) for c in conversations[:SHOWN])
+    return f"{names}, …" if len(conversations) > SHOWN else names
 
 
 def _written(conversation: Conversation) -> bool:

@@ -17,7 +17,7 @@ from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import MAX_LISTED, read_json
 from attune_data.schema import Conversation
-from attune_data.sources import Row, dataset, folder, is_saved_dataset, jsonl, without_nulls
+from attune_data.sources import Row, check_name, dataset, folder, is_saved_dataset, jsonl, without_nulls
 from attune_data.validate import conversation_from
 from attune_data.written.corpus import is_written, written_rows
 
@@ -161,14 +161,13 @@ class Conversations(Sequence[Conversation]):
 
 
 def common_mark(origins: Iterable[Provenance]) -> Provenance:
-    """The mark of a whole set: "benchmark" if any record has it, otherwise the common mark.
+    """The mark of a whole set: the first of benchmark, filler, imported and own that any record has.
 
-    A mix of other marks counts as "imported", the most restrictive mark that may be used for training.
+    An empty set counts as benchmark.
     """
     marks = set(origins)
-    if not marks or "benchmark" in marks:
-        return "benchmark"
-    return marks.pop() if len(marks) == 1 else "imported"
+    order: tuple[Provenance, ...] = ("benchmark", "filler", "imported", "own")
+    return next((mark for mark in order if mark in marks), "benchmark")
 
 
 def fingerprint(conversation: Conversation) -> str:
@@ -212,6 +211,7 @@ def load(
             f'the source is {show(source)}; expected a path, the name of a dataset, or "sample"'
         )
     name = str(source)
+    check_name(name)
     path = SAMPLE if name == "sample" else Path(source)
     if provenance is not None and provenance not in PROVENANCES:
         raise UnknownNameError("provenance", provenance, PROVENANCES)
@@ -269,7 +269,7 @@ def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
         return dataset(name, split)
     raise DataError(
         Problem(name, "", "no such file or folder",
-                'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
+                'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, sample or written',
                 "check the path (quote it if it contains spaces)")
     )  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""`Mixture`: alternate between sources of conversations, such as the written corpus and simulated people."""
+"""`Mixture`: alternate between sources of conversations, such as the written corpus and your own data."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
@@ -11,16 +11,15 @@ from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, show
 from attune_data.loading import Conversations, common_mark
 from attune_data.schema import Conversation
-from attune_data.simulate.stream import Simulation
 
 _TERM: Final = re.compile(r"(?:(\d+) ?\* ?)?(.+)")
 
 
 def terms(name: str) -> list[tuple[str, int]]:
-    """Parse a name such as "3*written + simulated" into sources and their weights.
+    """Parse a name such as "3*written + sample" into sources and their weights.
 
-    >>> terms("3*written+simulated")
-    [('written', 3), ('simulated', 1)]
+    >>> terms("3*written+sample")
+    [('written', 3), ('sample', 1)]
 
     Raises SettingsError for a source without a name or a weight of 0.
     """
@@ -28,7 +27,7 @@ def terms(name: str) -> list[tuple[str, int]]:
     for term in name.split("+"):
         match = _TERM.fullmatch(term.strip())
         if not match or match[1] == "0":
-            expected = 'sources joined by "+", each with an optional weight: "3*written+simulated"'
+            expected = 'sources joined by "+", each with an optional weight: "3*written+sample"'
             raise SettingsError(f"data is {show(name)}; expected {expected}")
         found.append((match[2], int(match[1] or 1)))
     return found
@@ -37,15 +36,15 @@ def terms(name: str) -> list[tuple[str, int]]:
 class Mixture:
     """An endless stream that rotates through several sources according to their weights.
 
-    A finite source starts again at its end; a `Simulation` continues. Conversation i is always the same, and
-    a mixture can be pickled.
+    A source starts again at its end. Conversation i is always the same, and a mixture can be pickled.
 
-    >>> mixture = Mixture([(Simulation(1), 2), (Simulation(2), 1)])
-    >>> mixture[3] == Simulation(1)[2], mixture[1] == Simulation(2)[0]
-    (True, True)
+    >>> from attune_data import load
+    >>> mixture = Mixture([(load("written:train"), 2), (load("sample"), 1)])
+    >>> [mixture[index].conversation_id for index in range(4)]
+    ['w001', 'sample-01', 'w002', 'w003']
     """
 
-    def __init__(self, parts: Sequence[tuple[Conversations | Simulation, int]]) -> None:
+    def __init__(self, parts: Sequence[tuple[Conversations, int]]) -> None:
         """Mix (source, weight) pairs; weights are whole numbers from 1, and no source may be empty."""
         self.parts = tuple(parts)
         joined = (f"{weight} × {part.source}" for part, weight in self.parts)
@@ -64,19 +63,12 @@ class Mixture:
 
     def __getitem__(self, index: int) -> Conversation:
         """Conversation `index`, counted from 0; raises SettingsError for a negative one."""
-        return self.placed(index)[0]
-
-    def placed(self, index: int) -> tuple[Conversation, str | None]:
-        """Conversation `index`, and the level of the simulated world from which it comes."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         rounds, turn = divmod(index, len(self._turns))
         number, before = self._turns[turn]
         part, weight = self.parts[number]
-        place = rounds * weight + before
-        if isinstance(part, Simulation):
-            return part[part.start + place * part.step], part.level.name
-        return part[place % len(part)], None
+        return part[(rounds * weight + before) % len(part)]
 
     def __iter__(self) -> Iterator[Conversation]:
         return map(self.__getitem__, count())
@@ -88,13 +80,16 @@ class Mixture:
         if different < number:
             raise SettingsError(
                 f"the first {number} conversations of {self.source} contain duplicates; "
-                "take fewer, or give the finite source a smaller weight"
+                "take fewer, or give a source that is too small less weight"
             )
         return Conversations(found, source=self.source)
 
     @property
     def provenance(self) -> Provenance:
         """The provenance of the whole mixture, as for `Conversations`."""
-        return common_mark(
-            "simulated" if isinstance(part, Simulation) else part.provenance for part, _ in self.parts
-        )
+        return common_mark(part.provenance for part, _ in self.parts)
+
+    @property
+    def by_id(self) -> Mapping[str, Conversation]:
+        """Conversation id -> conversation, of all sources."""
+        return {name: one for part, _ in self.parts for name, one in part.by_id.items()}

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import codecs
 import logging
+import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +22,10 @@ from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, r
 Row = tuple[str, Callable[[], Any]]
 """The place of a record, and the function that reads it."""
 _FILE_NAME: Final = re.compile(r"conversation_([0-9]+)\.json")
+_NEARLY: Final = re.compile(r"conversation[ _.-]*[0-9].*\.jsonl?", re.IGNORECASE | re.DOTALL)
+_NAMED: Final = 5
+"""Names that a warning lists; the others are counted."""
+_log = logging.getLogger(__name__)
 
 
 def file_name(number: int) -> str:
@@ -33,8 +39,23 @@ def file_number(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def check_name(name: str) -> None:
+    """Raise DataError for a source that no file can be called, such as one with a zero byte."""
+    try:
+        if b"\0" not in os.fsencode(name):
+            return
+    except UnicodeEncodeError:  # half of a character
+        pass
+    found, expected = "a character that no file name can have", "a path, the name of a dataset, or sample"
+    raise DataError(Problem(one_line(name), "", found, expected, "check the path"))
+
+
 def folder(path: Path) -> list[Row]:
-    """The files `conversation_N.json` of a folder, sorted by number."""
+    """The files `conversation_N.json` of a folder, sorted by number.
+
+    Logs a warning, which commands show, about names that are nearly of this form and about numbers that occur
+    twice: neither is an error, and both are easily overlooked.
+    """
     inside = sorted(path.iterdir())
     numbered = sorted((n, f.name, f) for f in inside if (n := file_number(f.name)) is not None)
     if not numbered:
@@ -44,7 +65,19 @@ def folder(path: Path) -> list[Row]:
         found, wanted = "no conversation_N.json file", "conversation_1.json and so on"
         advice = f"did you mean {below[0]}?" if below else advice
         raise DataError(Problem(str(path), "", found, wanted, advice))
+    if nearly := [f.name for f in inside if file_number(f.name) is None and _NEARLY.fullmatch(f.name)]:
+        _log.warning("warning: %s: %s: not read; expected names like conversation_1.json",
+                     one_line(str(path)), _listed(nearly))  # fmt: skip
+    for number, group in groupby(numbered, lambda one: one[0]):
+        if len(same := [name for _, name, _ in group]) > 1:
+            _log.warning("warning: %s: %s: read as %d conversations, though all are number %d",
+                         one_line(str(path)), _listed(same), len(same), number)  # fmt: skip
     return [(str(file), partial(read_json, file)) for _, _, file in numbered]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(one_line, names[:_NAMED])) + more
 
 
 def jsonl(path: Path) -> Iterator[Row]:

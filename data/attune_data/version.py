@@ -7,5 +7,5 @@ try:
 except PackageNotFoundError:
     __version__ = version("attune-core")  # only the lower layers are installed: packaging/core
 
-SCORING_VERSION = "v0"
+SCORING_VERSION = "v1"
 """Raised with every change that can alter a score; the changelog says when."""

@@ -12,17 +12,15 @@ The runner, judges, profile prediction, verifiers and Inspect all use it:
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from attune_data.seeding import digest
+from attune_episodes.chat.finish import Verdict, verdict
 from attune_episodes.parsing import Unparsed, sound
 
 OK: Final = "ok"
-CUT: Final = frozenset({"length", "max_tokens", "model_length"})
-"""The finish reason that servers and harnesses give for a truncated reply."""
-REFUSED: Final = frozenset({"refusal", "content_filter"})
 NOT_YET: Final = Unparsed("empty")
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
@@ -63,10 +61,14 @@ class Asking(Generic[Q, T]):
     most: int = 3
     asks: int = 0
     """Number of replies taken so far."""
+    finish_ok: Collection[str] = ()
+    """Finish reasons that count as the model's own end; see `verdict`."""
     text: str = ""
-    """The last reply."""
+    """The last reply; "" for a refusal, whose wording is not an answer."""
     finish: str = "stop"
     """The finish reason of the last reply, as sent by the server."""
+    refusal: str = ""
+    """The text of the last reply if it is a refusal."""
     outcome: T | Unparsed = NOT_YET
     """The parsed last reply."""
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -84,19 +86,23 @@ class Asking(Generic[Q, T]):
         return self.outcome.reason if isinstance(self.outcome, Unparsed) else OK
 
     @property
-    def whole(self) -> bool:
-        """Whether the last reply is a complete answer of the model."""
-        # a JSON object that can be read is complete, but a text may be cut off
-        return self.finish not in REFUSED and not (self.question.plain and self.finish in CUT)
+    def verdict(self) -> Verdict:
+        """What the last reply is."""
+        plain, readable = self.question.plain, self.status == OK
+        return verdict(self.finish, plain=plain, readable=readable, finish_ok=self.finish_ok)
 
     def take(self, text: str | None, finish: str = "stop") -> bool:
         """Parse a reply; returns whether it counts."""
         if self.asks:
-            self.unread.append((self.text, self.finish if self.status == OK else self.status))
+            by_finish = self.status == OK or self.refusal
+            self.unread.append((self.refusal or self.text, self.finish if by_finish else self.status))
         self.asks += 1
-        self.text, self.finish = sound(text or ""), finish
+        self.text, self.finish, self.refusal = sound(text or ""), finish, ""
+        if self.verdict == "refused":
+            # every provider's refusal is an unanswered request, with or without words of its own
+            self.text, self.refusal = "", self.text
         self.outcome = self.read(self.question, self.text)
-        self.settled = self.status == OK and self.whole
+        self.settled = self.verdict == "answer"
         return self.settled
 
     def seed(self, base: int, *place: object) -> int:

@@ -17,14 +17,11 @@ from attune_data.guard import for_training
 from attune_data.loading import Conversations, load
 from attune_data.mixture import Mixture, terms
 from attune_data.selection import select
-from attune_data.simulate.stream import Level, Simulation, level_of
 from attune_data.written.corpus import is_written, training_part
 from attune_episodes.settings import Settings
 
 SAMPLE: Final = "sample"
 """The value of `data` for the bundled conversations."""
-SIMULATED: Final = "simulated"
-"""The value of `data` for a world of simulated conversations."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +33,15 @@ class DataArguments:
     Raises:
         TypeError: `data` has the wrong type.
         SettingsError: a value has the wrong type, or arguments conflict.
-        UnknownNameError: a level that does not exist.
     """
 
     data: str | Path | Conversations = SAMPLE
     """"sample"; "written", or a part of it such as "written:test"; a path or a dataset's name, as for
-    `attune_data.load`; "simulated", an endless world whose conversations are generated on demand; an endless
-    mixture of these, such as "3*written+simulated", with three of the first to one of the second (finite
-    sources without weights, as in "written+sample", follow one another); or a `Conversations` object."""
-    level: str | Level = "default"
-    """Level of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
-    world_seed: int = 0
-    """Seed of a simulated world, which determines its people."""
+    `attune_data.load`; a mixture of these, such as "3*written+sample", with three of the first to one of the
+    second, which is endless (sources without weights, as in "written+sample", follow one another); or a
+    `Conversations` object."""
     number: int | None = None
-    """Only the first N; those of a simulated world are generated at once and kept in memory."""
+    """Only the first N."""
     split: str | None = None
     """Split of a dataset that has several."""
     where: str | None = None
@@ -61,7 +53,7 @@ class DataArguments:
         if not isinstance(self.data, (str, Path, Conversations)):
             raise TypeError(
                 f"data is {show(self.data)} ({type(self.data).__name__}); "
-                f'expected "{SAMPLE}", "{SIMULATED}", a path, the name of a dataset, or Conversations'
+                f'expected "{SAMPLE}", "written", a path, the name of a dataset, or Conversations'
             )
         if self.number is not None and (type(self.number) is not int or self.number < 1):
             raise SettingsError(f"number is {show(self.number)}; it must be a whole number, at least 1")
@@ -69,17 +61,10 @@ class DataArguments:
             raise SettingsError(
                 f'where is {show(self.where)}; expected a text such as "diagnosis=ADHD,who_5<13"'
             )
-        if self.is_simulated:
-            self._refuse(f"data={show(self.data)}", "split", "where", "provenance")
-            level_of(self.level)
-            if type(self.world_seed) is not int:
-                raise SettingsError(f"world_seed is {show(self.world_seed)}; it must be a whole number")
-        elif self.level != "default" or self.world_seed != 0:
-            raise SettingsError(
-                f'level and world_seed apply only to data="{SIMULATED}"; data is {show(self.data)}'
-            )
-        elif isinstance(self.data, Conversations):
+        if isinstance(self.data, Conversations):
             self._refuse("data, a Conversations object,", "split", "provenance")
+        elif len(self.mixed) > 1:
+            self._refuse(f"data={show(self.data)}", "split", "where", "provenance")
 
     def _refuse(self, who: str, *names: str) -> None:
         for name in names:
@@ -87,40 +72,29 @@ class DataArguments:
                 raise SettingsError(f"{name} is {show(value)}, which {who} does not accept")
 
     @property
-    def is_simulated(self) -> bool:
-        """Whether some conversations come from a simulated world (a `Path` of that name is a path)."""
-        return SIMULATED in (name for name, _ in self.mixed)
-
-    @property
     def mixed(self) -> list[tuple[str, int]]:
-        """(source, weight) for the sources that `data` names; empty for an object, a path or one dataset."""
-        if not isinstance(self.data, str) or (self.data != SIMULATED and os.path.exists(self.data)):
+        """(source, weight) for the sources that `data` names; empty for an object or a path."""
+        if not isinstance(self.data, str) or os.path.exists(self.data):
             return []
         return terms(self.data)
 
     def choose(
         self, *, training: bool = False, allow_benchmark_training: bool = False
-    ) -> Conversations | Simulation | Mixture:
-        """Load or generate the conversations; returns a `Simulation` or a `Mixture` for endless data.
+    ) -> Conversations | Mixture:
+        """Load the conversations; returns a `Mixture` for endless data.
 
         Args:
-            training: refuse data that is only for evaluation: benchmark records, and the dev and test parts
-            of
-                the written corpus (its bare name then means the train part).
+            training: refuse data that is not for training: benchmark records, filler, and the dev and test
+                parts of the written corpus (its bare name then means the train part).
             allow_benchmark_training: allow benchmark records anyway.
 
         Raises DataError if the data cannot be read or nothing is selected; when training,
-        BenchmarkTrainingError for benchmark records, and SettingsError for a part of the written corpus that
-        is reserved for evaluation.
+        BenchmarkTrainingError for benchmark records, and SettingsError for filler or a part of the written
+        corpus that is reserved for evaluation.
         """
         check_flag("training", training)
         if len(self.mixed) > 1:
-            self._refuse(f"data={show(self.data)}", "split", "where", "provenance")
             return self._mixture(training=training, allow_benchmark_training=allow_benchmark_training)
-        if self.is_simulated:
-            if self.number is None:
-                return Simulation(self.world_seed, level=self.level)
-            return _simulated(self.world_seed, self.level, self.number)
         if isinstance(self.data, Conversations):
             found = self.data
         elif self.data == SAMPLE and self.split is None and self.provenance is None:
@@ -140,15 +114,13 @@ class DataArguments:
         return found
 
     def _mixture(self, **guard: bool) -> Mixture | Conversations:
-        parts: list[tuple[Conversations | Simulation, int]] = []
+        parts: list[tuple[Conversations, int]] = []
         for name, weight in self.mixed:
-            world = {"level": self.level, "world_seed": self.world_seed} if name == SIMULATED else {}
-            part = DataArguments(name, **world).choose(**guard)  # type: ignore[arg-type]
-            assert not isinstance(part, Mixture)
+            part = DataArguments(name).choose(**guard)
+            assert isinstance(part, Conversations)  # a name of one source
             parts.append((part, weight))
-        ending = [part for part, weight in parts if isinstance(part, Conversations) and weight == 1]
-        if len(ending) == len(parts):
-            return reduce(add, ending)[: self.number]
+        if all(weight == 1 for _, weight in parts):
+            return reduce(add, [part for part, _ in parts])[: self.number]
         mixture = Mixture(parts)
         return mixture if self.number is None else mixture.take(self.number)
 
@@ -167,12 +139,12 @@ class DataArguments:
         """Path of the official codebook to use; None for the wording shipped here.
 
         It is `given` (not read here) or else found next to the data: in the folder of a file, in a folder
-        itself, or in one of the two above. The sample, simulated people, a dataset's name and an object have
-        no neighbouring files.
+        itself, or in one of the two above. The sample, a dataset's name and an object have no neighbouring
+        files.
         """
         if given is not None:
             return str(given)
-        if not isinstance(self.data, (str, Path)) or self.data == SAMPLE or self.is_simulated:
+        if not isinstance(self.data, (str, Path)) or self.data == SAMPLE:
             return None
         found = find_official(Path(self.data)) if os.path.exists(self.data) else None
         return None if found is None else str(found)
@@ -199,8 +171,3 @@ def check_flag(name: str, value: object, *, optional: bool = False) -> None:
 def _sample() -> Conversations:
     """The bundled sample, shared by all environments of a process: records are frozen, plans are cached."""
     return load(SAMPLE)
-
-
-@lru_cache(maxsize=2)
-def _simulated(seed: int, level: str | Level, number: int) -> Conversations:
-    return Simulation(seed, level=level).take(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from attune_data.schema import Conversation
 from attune_episodes.parsing import Unparsed
@@ -17,8 +17,6 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth
 
 Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
-LIVE: Final = "live"
-"""The name of the reward for live conversations, and of its only part."""
 
 
 @cache

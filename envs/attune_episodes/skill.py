@@ -1,7 +1,7 @@
 """Measure a reward relative to the scores of the `prior` policy: the baselines of the `skill` preset.
 
 Run as `python -m attune_episodes.skill` to print the preset's file, which is frozen in
-`attune_rewards/presets/skill.json`; with a PATH, to print one for your own reference data.
+`attune_rewards/presets/skill.json`; with DATA, to print one for your own reference data.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from typing import Final
 
 from attune_data import Conversations, load
 from attune_data.schema import Conversation
-from attune_data.simulate import Simulation
 from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec, skill_spec
 
-REFERENCE_SIZE: Final = 500
-"""Number of conversations on which the package's own preset is measured."""
+REFERENCE: Final = "written:train"
+"""The data on which the package's own preset is measured."""
 
 
 def prior_scores(
@@ -55,14 +54,9 @@ def _reference(conversations: Conversations) -> str:
     return f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})"
 
 
-def reference_data() -> Conversations:
-    """The data on which the package's own preset is measured: simulated participants only."""
-    return Simulation(0).take(REFERENCE_SIZE)
-
-
-def main(source: str | None = None) -> None:
+def main(source: str = REFERENCE) -> None:
     """Print the preset file for a reference data set."""
-    conversations = load(source) if source else reference_data()
+    conversations = load(source)
     scores = prior_scores(conversations)
     print(json.dumps({"reference": _reference(conversations), "baselines": scores}, indent=1))
 

@@ -6,8 +6,7 @@ Orders depend only on the generator passed in.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
+from attune_data.mixture import Mixture
 from attune_data.schema import Conversation
 from attune_episodes.data_arguments import SAMPLE, DataArguments
 from attune_episodes.plan import plan
@@ -24,12 +24,10 @@ Sampling = Literal["sequential", "shuffled"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 OPTIONS: Final = ("conversation_id", "index")
 """The options with which a reset names a conversation."""
-WORLD: Final = 2**32
-"""An endless world is shuffled by drawing indices below this."""
-KEPT: Final = 64
-"""How many recent conversations of an endless world are cached and can be found by id."""
+DRAWN_BELOW: Final = 2**32
+"""An endless mixture is shuffled by drawing indices below this."""
 TRIES: Final = 100
-"""How many conversations without a question are skipped before the search in an endless world stops."""
+"""How many conversations without a question are skipped before the search in a mixture stops."""
 LISTED: Final = 100
 """Most conversations that an error names in full."""
 
@@ -50,20 +48,20 @@ class ConversationSource:
         training: bool = False,
         **selection: Any,
     ) -> None:
-        """Load the data, or define the world.
+        """Load the data.
 
         Args:
-            data: as in `DataArguments`; an endless world generates its conversations when they are played.
+            data: as in `DataArguments`.
             sampling: "sequential", in their order; "shuffled", in a different order each pass (in an endless
-                world, independent draws of an index below 2**32).
+                mixture, independent draws).
             shard: (index, count) takes every count-th conversation from index on. The shards of a count are
                 disjoint, and together they are everything.
-            training: refuse benchmark records, which are for evaluation only.
-            selection: the other fields of `DataArguments`, such as `level`, `number`, `where`.
+            training: refuse data that is not for training, such as benchmark records.
+            selection: the other fields of `DataArguments`, such as `number` and `where`.
 
         Raises:
             SettingsError: arguments that conflict or select nothing.
-            UnknownNameError: no such sampling, level or conversation id.
+            UnknownNameError: no such sampling.
             DataError: the data cannot be read, or is empty.
             BenchmarkTrainingError: `training` and a benchmark record.
         """
@@ -77,18 +75,13 @@ class ConversationSource:
                 f"shard is {show(given)}; it must be (index, count), index from 0 to count - 1"
             )
         self.start, self.step = given
-        chosen = DataArguments(data, **selection).choose(training=training)
-        self.world = None if isinstance(chosen, Conversations) else chosen
-        """The world or mixture if the data is endless; None if it is finite."""
-        self.conversations = chosen if isinstance(chosen, Conversations) else Conversations([])
-        """All conversations of all shards; empty for endless data."""
-        self._size = len(range(self.start, len(self.conversations), self.step))
-        if not self._size and not self.endless:
+        self.data = DataArguments(data, **selection).choose(training=training)
+        """The conversations of all shards; a `Mixture` if they are endless."""
+        if isinstance(self.data, Conversations) and not len(self):
             raise SettingsError(
-                f"shard ({self.start}, {self.step}) contains none of the {len(self.conversations)} "
+                f"shard ({self.start}, {self.step}) contains none of the {len(self.data)} "
                 f"conversations of {self.name}: use at most as many shards as conversations"
             )
-        self._kept: OrderedDict[int, Conversation] = OrderedDict()
         self.reset_order()
 
     def __repr__(self) -> str:
@@ -98,50 +91,38 @@ class ConversationSource:
     @property
     def name(self) -> str:
         """A short description of where the conversations come from."""
-        return self.conversations.source if self.world is None else self.world.source
+        return self.data.source
 
     @property
     def endless(self) -> bool:
         """Whether the data is endless."""
-        return self.world is not None
+        return isinstance(self.data, Mixture)
 
     def __len__(self) -> int:
         """The number of conversations in this shard; raises TypeError if the data is endless."""
-        if self.endless:
+        if isinstance(self.data, Mixture):
             raise TypeError(f"{self.name} is endless; limit it with number=…")
-        return self._size
+        return len(range(self.start, len(self.data), self.step))
 
     def conversation(self, index: int) -> Conversation:
         """Conversation `index` of the data, regardless of the shard; SettingsError if there is none."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
-        if self.world is None:
-            if index >= len(self.conversations):
-                held = f"{self.name} has {len(self.conversations)} conversations, counted from 0"
-                raise SettingsError(f"index is {show(index)}, but {held}")
-            return self.conversations[index]
-        made = self._kept.get(index)
-        if made is None:
-            made = self._kept[index] = self.world[index]
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return made
+        if isinstance(self.data, Conversations) and index >= len(self.data):
+            held = f"{self.name} has {len(self.data)} conversations, counted from 0"
+            raise SettingsError(f"index is {show(index)}, but {held}")
+        return self.data[index]
 
     def by_id(self, conversation_id: str) -> Conversation:
         """The conversation with that id, regardless of the shard.
 
-        Raises UnknownNameError suggesting the closest id. In endless data, only recent conversations can be
-        found by id; find others by their index.
+        Raises UnknownNameError suggesting the closest id.
         """
-        known = self.conversations.by_id
-        if self.endless:
-            known = {one.conversation_id: one for one in self._kept.values()}
+        known = self.data.by_id
         if conversation_id in known:
             return known[conversation_id]
         what, names = "conversation", list(known)
-        if self.endless:
-            what, names = f"{what} (among the recent ones; any can be found by its index)", names[-8:]
-        elif len(names) > LISTED:
+        if len(names) > LISTED:
             what, names = f"{what} (among these and others)", names[:8]
         raise UnknownNameError(what, conversation_id, names)
 
@@ -195,36 +176,20 @@ class ConversationSource:
         """The pass of the last conversation, counted from 0; always 0 if there are no passes."""
         self._own = np.random.default_rng(seed)
         self._position = 0
-        self._shared: Iterator[int] | None = None
-        self._drawn = 0
         self._order: Sequence[int] = ()
-
-    def share_order(self, positions: Iterator[int]) -> None:
-        """Take each position in the order from `positions`, a counter from 0 that several processes share.
-
-        Together, sources with the same arguments and seed then play what a single one would.
-        """
-        self._shared = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
         """Return the next conversation; `np_random`, or else the seeded generator, draws the order."""
-        return self.conversation(self.next_index(np_random))
-
-    def next_index(self, np_random: np.random.Generator | None = None) -> int:
-        """The index of the next conversation, without generating it."""
         generator = np_random or self._own
-        place = self._position if self._shared is None else next(self._shared)
+        place = self._position
         self._position += 1
         shuffled = self.sampling == "shuffled"
-        if self.endless:
-            while shuffled and self._drawn <= place:  # draw also for the positions that other processes took
-                drawn = int(generator.integers(WORLD // self.step))
-                self._drawn += 1
-            place = drawn if shuffled else place
-        else:
-            self.passes, place = divmod(place, self._size)
-            while self._drawn <= self.passes:
-                self._order = generator.permutation(self._size).tolist() if shuffled else range(self._size)
-                self._drawn += 1
+        if not self.endless:
+            size = len(self)
+            self.passes, place = divmod(place, size)
+            if place == 0:
+                self._order = generator.permutation(size).tolist() if shuffled else range(size)
             place = self._order[place]
-        return int(self.start + self.step * place)
+        elif shuffled:
+            place = int(generator.integers(DRAWN_BELOW // self.step))
+        return self.conversation(self.start + self.step * place)

@@ -14,18 +14,18 @@ from typing import Any
 
 from datasets import Dataset
 
-from attune_env import Simulation, builtin_policy, plan, score_row, training_dataset
+from attune_env import builtin_policy, load, plan, score_row, training_dataset
 
 
-def replied_rows(number: int, seed: int = 1) -> Dataset:
-    """Training rows of simulated conversations with a reply to each, by the word list in place of a model."""
-    world = [Simulation(seed)[index] for index in range(number)]
-    policy = builtin_policy("lexicon", world)
+def replied_rows(number: int) -> Dataset:
+    """Training rows of written conversations with a reply to each, by the word list in place of a model."""
+    conversations = load("written:train")[:number]
+    policy = builtin_policy("lexicon", conversations)
     replies: dict[str, str] = {}
-    for conversation in world:
+    for conversation in conversations:
         player = policy.for_conversation(conversation)
         replies |= {request.id: player.reply(request) for request in plan(conversation)}
-    rows = training_dataset(world, reward="composite")
+    rows = training_dataset(conversations, reward="composite")
     return rows.add_column("reply", [replies[name] for name in rows["id"]])
 
 

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 from attune_data.affect import EMOTIONS
-from attune_env import RewardSpec
+from attune_env import RewardSpec, load, split
 from attune_episodes.trainers import score_row, training_dataset
 
 GROUP = 8  # replies to a prompt
@@ -27,9 +27,11 @@ FEELINGS = RewardSpec.preset("emotion").measured_from(
 
 
 def main(steps: int = 400) -> int:
-    """Train on simulated participants, and print the mean reward on others on the way."""
-    rows = training_dataset(world_seed=1, number=60, stages=["assess"], prompts="compact", reward=FEELINGS)
-    others = training_dataset(world_seed=2, number=120, stages=["assess"], prompts="compact", reward=FEELINGS)
+    """Train on some participants of the written corpus, and print the mean reward on others on the way."""
+    rows, others = (
+        training_dataset(part, stages=["assess"], prompts="compact", reward=FEELINGS)
+        for part in split(load("written:train"), {"learn": 0.5, "test": 0.5}).values()
+    )
     earned = np.array([[score_row(row, answer).value for answer in ANSWERS] for row in others])
     draw = np.random.default_rng(0)
     logits = np.zeros(len(ANSWERS))

@@ -36,11 +36,13 @@ USE = """
 
 ```console
 vf-eval attune-env -m MODEL -n 3
-vf-eval attune-env -m MODEL --env.taskset.data simulated --env.taskset.number 50 --env.taskset.reward skill
+vf-eval attune-env -m MODEL -n 3 --env.taskset.data written --env.taskset.training true \\
+  --env.taskset.granularity request --env.taskset.reward skill
 ```
 
-The first line evaluates on three of the bundled conversations. The second plays simulated participants, with
-the reward meant for training. Your own conversations, or the benchmark's: `--env.taskset.data FOLDER`.
+The first line evaluates on three of the bundled conversations. The second asks single requests about the
+written corpus, with the reward meant for training. To evaluate or train on your own conversations:
+`--env.taskset.data FOLDER`.
 """
 
 
@@ -81,7 +83,6 @@ def card() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     opening = text[: text.index("\n![")].replace("# attune-env\n", "", 1).strip()
     baselines = section("README.md", "What a score is worth").partition("Four more things")[0]
-    baselines = re.sub(r"To reproduce the rows.*?instead of `sample`\.\s", "", baselines, flags=re.DOTALL)
     parts = ["# attune-env", opening, USE.strip(), section("docs/index.md", "Datasheet")]
     parts += ["## Arguments", "\n".join(arguments()), baselines.strip(), "## Licence"]
     parts.append("Code MIT; the bundled conversations and the wording of the questions CC BY 4.0.")

@@ -136,7 +136,8 @@ STRICT_METRICS: Final[tuple[Metric, ...]] = (
     ),
     ConversationMetric(
         "composite_partial", "the same for a run that left out a scored stage; not a Composite",
-        _points, group="strict", needs=(), high=100.0,
+        _points, group="composite", needs=(), high=100.0,
         undefined="nothing that was asked is annotated", source=OWN,
+        label="Strict, stages asked (0-100)", role="beside", harness=False,
     ),
 )  # fmt: skip

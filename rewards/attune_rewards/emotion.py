@@ -1,6 +1,7 @@
 """Emotion tags: how well the predicted set of PANAS items matches what the HP felt.
 
 Truth and prediction are lists of tags, whose order does not matter as long as each emotion occurs only once.
+Canonical scores take the lists as they are; strict scores and rewards count each feeling once (`each_once`).
 Names are compared without regard to case; a predicted name outside the 20 items counts as a wrong tag.
 Source: AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the intensity MAE (0–6).
 """
@@ -188,8 +189,24 @@ METRICS: Final = (
 )  # fmt: skip
 
 
+def each_once(tags: Sequence[Tag]) -> Sequence[Tag]:
+    """Each feeling once: at its first place, with its first known intensity.
+
+    Matched as lists, a feeling that is named again can pay twice, which would make repetition a strategy.
+
+    >>> each_once([Tag("Upset"), Tag("upset", 4), Tag("Upset", 7)])
+    (Tag(emotion='Upset', intensity=4),)
+    """
+    names = [tag.emotion.casefold() for tag in tags]
+    if len(set(names)) == len(names):
+        return tags
+    known = _intensities(tags)
+    first = {name: tag for name, tag in zip(reversed(names), reversed(tags), strict=True)}
+    return tuple(Tag(first[name].emotion, known.get(name)) for name in dict.fromkeys(names))
+
+
 def _strict(score: Score, turn: TurnTruth, said: Assess) -> float:
-    return 0.0 if said.tags is None else score(turn.tags or (), said.tags)
+    return 0.0 if said.tags is None else score(each_once(turn.tags or ()), each_once(said.tags))
 
 
 def _near_intensity(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
@@ -229,7 +246,8 @@ LEAVES: Final = (
     _leaf(
         "emotion_va", va_score, "avg_emotion_va_score",
         "how close the feelings named are to those felt, on the valence–arousal plane",
-        "mean similarity of the best one-to-one matching × coverage; 1 if both are empty, 0 if one is",
+        "mean similarity of the best one-to-one matching × coverage, each feeling once; "
+        "1 if both are empty, 0 if one is",
     ),
     _leaf(
         "emotion_hit_rate", lambda felt, said: overlap(felt, said).recall, None,

@@ -262,6 +262,7 @@ def _preset(name: str) -> RewardSpec:
 def skill_spec(baselines: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
     """The Composite (or another reward) relative to baselines: part -> the prior's mean."""
     spec = RewardSpec("skill", COMPOSITE) if spec is None else spec.renamed(f"{spec.name}-skill")
-    left_out = tuple(part for part in spec.parts if baselines.get(part, 0.0) > MAX_BASELINE)
+    flat = (part for part in spec.parts if baselines.get(part, 0.0) > MAX_BASELINE)
+    left_out = (*spec.left_out, *flat)
     kept = {part: baseline for part, baseline in baselines.items() if part not in left_out}
     return spec.measured_from(kept, reference, left_out)

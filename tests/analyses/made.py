@@ -44,7 +44,7 @@ def scored(entries: Sequence[Json], reading: str = "canonical") -> Json:
     return {
         "metadata": {
             "format": 1,
-            "data": {"provenance": "simulated", "fingerprint": "0" * 16},
+            "data": {"provenance": "filler", "fingerprint": "0" * 16},
             "settings": {"scoring": reading},
         },
         "conversations": list(entries),

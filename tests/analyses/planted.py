@@ -21,10 +21,10 @@ from attune_data.affect import EMOTIONS
 from attune_data.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_data.seeding import digest
 from attune_data.selection.facts import stated
-from attune_data.simulate import simulate
 from attune_data.writing import write_folder
 from attune_env.results import score_results, write_json
 from attune_env.results.files import Result, result_name
+from attune_env.testing import filler
 from attune_episodes import Request, Settings, builtin_policy, parse
 from attune_episodes.parsing import render
 from attune_episodes.policies.base import Policy, prepared
@@ -115,8 +115,8 @@ def reader(name: str) -> Reader:
 
 @lru_cache(maxsize=4)
 def people(number: int, seed: int = 0) -> Conversations:
-    """Simulated conversations, the same for all tests of a process."""
-    return simulate(number, seed)
+    """Filler conversations, the same for all tests of a process."""
+    return filler(number, seed)
 
 
 def difficulty(conversation_id: str) -> float:
@@ -302,8 +302,8 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.analyses.planted")
     parser.add_argument("output", type=Path, help="folder to write to")
-    parser.add_argument("--conversations", type=int, default=200, help="how many simulated conversations")
-    parser.add_argument("--seed", type=int, default=0, help="of the simulated people")
+    parser.add_argument("--conversations", type=int, default=200, help="how many conversations")
+    parser.add_argument("--seed", type=int, default=0, help="of the filler")
     asked = parser.parse_args()
     write(asked.output, asked.conversations, asked.seed)
 

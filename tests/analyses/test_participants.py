@@ -91,7 +91,7 @@ def test_a_group_of_few_is_shown_and_nothing_claimed_of_it() -> None:
     table = found.tables["topics"]
     assert mean(row(table, category="Family", metric="Composite")["difference"]) == pytest.approx(-0.9)
     assert not found.signal
-    assert table.notes == ["† fewer than five conversations: the interval is not meaningful."]
+    assert table.footnotes == ["† fewer than 5 conversations: the interval is not meaningful."]
 
 
 def test_traits_by_hand() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from attune_data.errors import UnknownNameError
 from attune_env.analyses import Absent, Study
+from attune_env.analyses.leaderboard import LEADERS
 from attune_env.analyses.profile import PROFILE
 from attune_env.analyses.summary import summary
 from attune_env.analyses.verdict import VERDICT
@@ -73,9 +74,9 @@ def test_models_are_held_against_a_player_that_is_chosen() -> None:
     # all of 2^10 = 1,024 sign patterns: two of a reach its sum, every one of c; times 2, the models compared
     assert table.column("p_holm") == pytest.approx([4 / 1024, 1.0])
     assert summary(made)[:3] == [
-        "`a` scores significantly above `b`, the chosen baseline.",
+        "`a` scores 52.0 of 100, significantly above `b`, the chosen baseline.",
+        "Its score is 2.0 points above that baseline.",
         "`c` is indistinguishable from `b`, on these conversations.",
-        "The highest score, that of `a`, is 2.0 points above that baseline.",
     ]
     with pytest.raises(UnknownNameError, match="did you mean 'lab/b'"):
         study(columns(COMPOSITE, values), baseline="lab/bb")
@@ -124,9 +125,9 @@ def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> 
     caption = PROFILE.run(made).caption
     assert "over conversations" in caption
     assert "over participants" in PROFILE.run(replace(made, resample="participant")).caption
-    assert summary(made)[-2:] == [
-        "Against the best baseline on each part, it does significantly better on “emotion match”.",
-        "With 8 participants, it shows no significant advantage on “preferred reply” (see the profile).",
+    assert summary(made)[-1:] == [
+        "Against the best baseline on each part, it does significantly better on “emotion match”, and "
+        "significantly worse on “preferred reply”.",
     ]
 
 
@@ -150,7 +151,8 @@ def test_a_part_counts_only_against_the_baseline_that_is_best_on_it() -> None:
         "Against the best baseline on each part, it does significantly better on “preferred reply”." in said
     )
     assert (
-        "With 8 participants, it shows no significant advantage on “emotion match” (see the profile)." in said
+        "With 8 participants, it shows no significant difference on “emotion match” (see the profile)."
+        in said
     )
 
 
@@ -165,7 +167,10 @@ def test_the_profile_follows_the_baseline_that_is_chosen() -> None:
     assert table.column("best_baseline") == pytest.approx([1 / 3, 0.4])
     assert means(table, "over_best") == pytest.approx([1 / 6, -0.2])
     assert "the mark is `b`." in PROFILE.run(made).caption
-    assert "Against `b` on each part, it does significantly better on “emotion match”." in summary(made)
+    assert (
+        "Against `b` on each part, it does significantly better on “emotion match”, and significantly worse "
+        "on “preferred reply”."
+    ) in summary(made)
 
 
 def test_the_difference_from_the_baseline_has_an_interval_of_its_own() -> None:
@@ -240,7 +245,7 @@ def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
     two = columns(COMPOSITE, values, attune={"participant": "P1"})
     once = "Each reply was sampled once"
     table = first(VERDICT, study(two))
-    assert table.notes[0] == "1 participant in all; intervals and p are over participants."
+    assert table.notes[0] == "6 conversations (1 participant) in all; intervals and p are over participants."
     assert table.notes[1].startswith(once)
     several = {**values, "lab/a@sample2": [51.0] * 6}
     strict = [one | {"composite_strict": one[COMPOSITE]} for one in columns(COMPOSITE, several)]
@@ -277,14 +282,38 @@ def test_the_summary_is_short_and_plain() -> None:
     lines = summary(made)
     # good is 34 or 38 above; 95 % of resamples hold 2 to 8 of ten of the higher: 34 + 4 * 0.2, 34 + 4 * 0.8
     assert lines[:3] == [
-        "`good` scores significantly above `prior`, the best of the 2 baselines scored (`surface` and "
-        "`asked` were not).",
+        "`good` scores 91.0 of 100, significantly above `prior`, the best of the 2 baselines scored "
+        "(`surface` and `asked` were not).",
+        "Its score is 36.0 points (34.8 to 37.2) above that baseline.",
         "`h`, `g` and 6 more score significantly below `prior`, which understands no text.",
-        "The highest score, that of `good`, is 36.0 points (34.8 to 37.2) above that baseline.",
     ]
     assert len(lines) <= 6
     # an interval counts as one number
-    assert all(len(re.findall(r"\(-?[\d.]+ to -?[\d.]+\)|\d+(?:\.\d+)?", line)) <= 2 for line in lines)
+    assert all(len(re.findall(r"\(-?[\d.]+ to -?[\d.]+\)|\d+(?:\.\d+)?", line)) <= 3 for line in lines)
+
+
+def test_a_model_scored_on_a_part_is_told_as_such_and_compared_on_that_part() -> None:
+    baseline = [10.0] * 5 + [60.0] * 15
+    made = study(columns(COMPOSITE, {
+        "lab/whole": [50.0] * 20, "lab/part": [70.0] * 6 + [None] * 14, "builtin/prior": baseline,
+    }))  # fmt: skip
+    table = first(VERDICT, made)
+    assert table.column("model") == ["lab/whole", "lab/part"]
+    assert table.column("n") == [20, 6]
+    # prior on the first six: (5 * 10 + 60)/6, on all: (5 * 10 + 15 * 60)/20
+    assert means(table, "baseline_mean") == pytest.approx([47.5, 110 / 6])
+    assert means(table, "difference") == pytest.approx([2.5, 70 - 110 / 6])
+    assert "`part`: 6 of 20 conversations (6 participants)" in table.notes[1]
+    leaders = first(LEADERS, made)
+    assert leaders.column("model") == ["lab/whole", "builtin/prior", "lab/part"]
+    assert "Not ranked, since scored on fewer of the 20 conversations: `lab/part`, 6." in leaders.notes
+    alone = study(columns(COMPOSITE, {"lab/part": [70.0] * 6 + [None] * 14, "builtin/prior": baseline}))
+    assert summary(alone)[0].startswith("`part` scores 70.0 of 100 on 6 of 20 conversations (6 participants)")
+
+
+def test_a_failed_call_or_two_leave_a_model_ranked() -> None:
+    made = study(columns(COMPOSITE, {"lab/a": [50.0] * 18 + [None] * 2, "builtin/prior": [40.0] * 20}))
+    assert not made.partial
 
 
 def test_replies_that_cannot_be_read_are_mentioned() -> None:

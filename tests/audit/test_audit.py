@@ -8,26 +8,23 @@ from functools import cache
 
 import pytest
 
-from attune_data import Conversations
-from attune_data.simulate import simulate
-from attune_env.audit import (
-    Audit,
-    audit,
-    audit_tables,
-    policy_count,
-    reference_world,
-)
+from attune_data import Conversations, load
+from attune_env.audit import Audit, audit, audit_tables, policy_count
 from attune_env.audit import verdict as verdict_module
+from attune_env.audit.constants import Rewards
 from attune_env.audit.verdict import GATED, Row, Verdict
 from attune_env.statistics import Bootstrap, Interval
-from attune_episodes import KINDS, builtin_policy, rollout
+from attune_episodes import KINDS, Settings, builtin_policy, rollout
 from attune_episodes.attacks import EXPLOITS, SURFACE
+from attune_episodes.policies.fitted import FittedPolicy
+from attune_episodes.skill import prior_scores
 from attune_rewards import RewardSpec
 from attune_rewards.predictions import Draft
+from attune_rewards.spec import MAX_BASELINE
 from tests.audit.silence import without
 
-PEOPLE = simulate(24, seed=4)
-COMPOSITE, SKILL = RewardSpec.preset("composite"), RewardSpec.preset("skill")
+PEOPLE = load("written:test")[:24]
+COMPOSITE, SKILL, BOUNDED = map(RewardSpec.preset, ("composite", "skill", "skill_bounded"))
 
 
 def talkative(truth: object, turn: object, said: object) -> float:
@@ -75,7 +72,7 @@ def test_intervals_are_paired_by_conversation_and_draw_participants() -> None:
     want = kernel.intervals([[e - p] for e, p in zip(empty, prior, strict=True)])[0]
     found = row("empty").over_prior["composite"]
     assert (found.low, found.high) == pytest.approx((want.low, want.high), abs=1e-12)
-    assert (found.n, found.units) == (24, 16)
+    assert (found.n, found.units) == (24, len({about.participant for about in PEOPLE}))
     assert row("prior").over_prior["composite"].high == 0
 
 
@@ -87,26 +84,19 @@ def test_a_reward_that_pays_for_talk_fails_and_the_search_is_named() -> None:
     assert verdict.gains["searched"].mean == pytest.approx(0.5 / 1.5 * 0.999, abs=0.01)
     assert verdict.bound[0] == "searched"
     assert verdict.oracle < 1  # what people wrote themselves is shorter
-    assert verdict.beats_oracle == ("searched",)  # whose drafts are longer than what people wrote
 
 
 @pytest.mark.slow
 def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert audited().participants == len({about.participant for about in PEOPLE}) == 16
+    people = len({about.participant for about in PEOPLE})
+    assert audited().participants == people
     assert audited().failed == ()
-    assert all(v.text == "not gated: 16 participants, 100 are needed" for v in audited().verdicts)
-    monkeypatch.setattr(verdict_module, "MIN_PARTICIPANTS", 16)
-    assert [v.reward for v in audited().failed] == [TALKATIVE.name]
-    texts = {v.reward: v.text for v in audited().verdicts}
-    assert texts[TALKATIVE.name].startswith(
-        "FAILS: searched earns more than the prior; the annotations' own "
-    )
-    assert texts[TALKATIVE.name].endswith("beaten by searched")
-    assert texts["composite"].startswith("passes, but reading nothing earns 0.5")
-    assert texts["skill"] in (
-        "passes",
-        f"passes, but reading nothing earns {row('prior').rewards['skill'].mean:.2f}",
-    )
+    assert all(v.text == f"not gated: {people} participants, 100 are needed" for v in audited().verdicts)
+    monkeypatch.setattr(verdict_module, "MIN_PARTICIPANTS", people)
+    talkative = next(v for v in audited().verdicts if v.reward == TALKATIVE.name)
+    assert talkative in audited().failed
+    assert talkative.text.startswith("FAILS: ")
+    assert "searched earns more than the prior; the annotations' own answers earn " in talkative.text
 
 
 @pytest.mark.slow
@@ -114,7 +104,7 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     def terse(truth: object, turn: object, said: object) -> float:
         return 1.0 if isinstance(said, Draft) and len(said.text) < 20 else 0.0
 
-    people = simulate(8, seed=4)
+    people = PEOPLE[:8]
     found = audit(people, [RewardSpec.weighted("terse", {"q2": 1}).with_part("short", "draft", terse, 10)])
     monkeypatch.setattr(verdict_module, "MIN_PARTICIPANTS", 2)
     assert {"empty", "prior", "searched"} <= set(found.verdicts[0].beats_oracle)
@@ -123,12 +113,6 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.failed
     tables = audit_tables(found)
     assert any("short: some policy earns more than the annotations'" in n for t in tables for n in t.notes)
-
-
-@pytest.mark.slow
-def test_valid_constant_answers_earn_nothing_above_the_prior_under_skill() -> None:
-    gains = {row.name: row.over_prior["skill"].mean or 0 for row in audited().rows if row.kind in GATED}
-    assert max(gains.values()) < 0.02
 
 
 @pytest.mark.slow
@@ -144,15 +128,46 @@ def test_tables_hold_what_was_found() -> None:
     assert next(iter(by_name)) == "oracle"  # best first
 
 
-@pytest.mark.slow
-def test_a_simulation_adds_its_ceiling() -> None:
-    world = reference_world()
-    people = world.take(6)
-    found = audit(people, [RewardSpec.preset("preference")], world=world)
-    assert 0.5 < found.ceiling["pairwise"] < 1
-    rows = audit_tables(found)[1].rows
-    assert rows[-1][:3] == ("(ceiling)", "best reader", f"{found.ceiling['pairwise']:.3f}")
-    assert all(one[0] != "(ceiling)" for one in audit_tables(audited())[1].rows)
+def of_fold(people: Conversations, *specs: RewardSpec) -> tuple[Rewards, FittedPolicy]:
+    prior = builtin_policy("prior", people)
+    assert isinstance(prior, FittedPolicy)
+    return Rewards({spec.name: spec for spec in specs}, prior, people, Settings()), prior
+
+
+def test_constants_are_measured_on_other_people() -> None:
+    people = load("written:train")[:8]
+    rewards, prior = of_fold(people, SKILL, BOUNDED, COMPOSITE)
+    assert rewards.again == ("skill", "skill_bounded")
+    for about in people:
+        others = [other for other in people if prior.fold_of(other) != prior.fold_of(about)]
+        assert about.participant not in {other.participant for other in others}
+        specs, scores = rewards.of(about), prior_scores(others)
+        assert specs["composite"] is COMPOSITE
+        for name in rewards.again:
+            assert specs[name].baselines == {p: n for p, n in scores.items() if n <= MAX_BASELINE}
+            assert specs[name].floor == RewardSpec.preset(name).floor
+
+
+def test_constants_from_elsewhere_stay() -> None:
+    people = load("written:train")[:4]
+    mine = COMPOSITE.measured_from({"q1": 0.3}, "my data").renamed("mine")
+    rewards, _ = of_fold(people, mine)
+    assert rewards.again == ()
+    assert rewards.of(people[0])["mine"] is mine
+    strangers, _ = of_fold(load("sample")[:4], SKILL)
+    assert strangers.again == ()
+
+
+def test_a_small_audit_measures_constants_again_and_says_so() -> None:
+    spec = RewardSpec.preset("preference").measured_from({"pairwise": 0.5}, SKILL.reference)
+    found = audit(load("written:train")[:4], [spec])
+    assert found.measured_again == ("preference",)
+    (prior,) = (row for row in found.rows if row.name == "prior")
+    (oracle,) = (row for row in found.rows if row.name == "oracle")
+    assert oracle.rewards["preference"].mean == 1
+    assert prior.over_prior["preference"].mean == 0
+    (note,) = (n for table in audit_tables(found) for n in table.notes if n.startswith("preference:"))
+    assert "measured again" in note
 
 
 def interval(mean: float, low: float, high: float) -> Interval:

@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 
 from attune_data import Conversation, load
-from attune_data.simulate import simulate
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.attacks import fit_searched
 from attune_episodes.policies.asked import AskedPolicy, fit_asked
@@ -16,7 +15,7 @@ from attune_episodes.policies.constant import Answers, ConstantPolicy
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_rewards import Assess, Draft, RewardSpec
 
-PEOPLE = simulate(20, seed=9)
+PEOPLE = load("written:test")[:20]
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from attune_data import Conversation, load
-from attune_data.simulate import simulate
+from attune_env.testing import filler
 from attune_rewards import ConversationPrediction, Prefer, Reflect, Tag, TurnPrediction, score_conversation
 from attune_rewards.truth import truth_of
 from tests.audit.silence import UNANNOTATED, UNANSWERED, without
@@ -43,7 +43,7 @@ def test_leaving_an_answer_out_never_pays_under_strict(what: str) -> None:
 
 @pytest.mark.parametrize("what", UNANNOTATED)
 def test_what_is_not_annotated_is_not_scored_and_the_rest_stays_as_it_is(what: str) -> None:
-    for about in (*load("sample")[:5], *simulate(5, seed=8)):
+    for about in (*load("sample")[:5], *filler(5, seed=8)):
         holed = without(about, what)
         said = ConversationPrediction(about.conversation_id, {}, Reflect(q1=(), q3_follow_up=()))
         whole, rest = (score_conversation(one, said)["strict_parts"] for one in (about, holed))

@@ -16,13 +16,11 @@ from pydantic import BaseModel, Field, create_model
 from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
-from attune_data.simulate import Simulation
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, score
 from attune_episodes.policies.base import prepared
 from attune_rewards.truth import truth_of
 from tests.bench.endpoint_bench import endpoint_speed
 from tests.bench.gymnasium_bench import gymnasium_speed
-from tests.bench.live_bench import live_speed
 from tests.bench.measuring import ratio, seconds, told
 from tests.bench.report_bench import report_speed, statistics_speed
 from tests.bench.trainers_bench import trainers_speed
@@ -127,25 +125,10 @@ def loading() -> None:
     print(f"load 200 conversations: {told(times, '.3f')} s; aim: under 0.3 s")
 
 
-def simulating() -> None:
-    """Making a simulated conversation against reading it back from its JSON; and 1,000 in a row."""
-    world = Simulation(1)
-    texts = [world[i].model_dump_json(by_alias=True) for i in range(30)]
-    ratio(
-        "30 simulated conversations: making / reading their JSON",
-        lambda: [world[i] for i in range(30)],
-        lambda: [Conversation.model_validate_json(text) for text in texts],
-        repeat=3,
-    )
-    print(f"1,000 simulated conversations: {seconds(lambda: [world[i] for i in range(1000)]):.1f} s; "
-          "aim: under 10 s")  # fmt: skip
-
-
 if __name__ == "__main__":
     print(f"Python {platform.python_version()}, {platform.machine()}, medians of {ROUNDS} rounds")
     for measure in (
-        scoring_against_validation, scoring_against_prompts, import_against_base, loading, simulating,
-        gymnasium_speed, live_speed, trainers_speed, verifiers_speed, endpoint_speed, statistics_speed,
-        report_speed,
+        scoring_against_validation, scoring_against_prompts, import_against_base, loading,
+        gymnasium_speed, trainers_speed, verifiers_speed, endpoint_speed, statistics_speed, report_speed,
     ):  # fmt: skip
         measure()

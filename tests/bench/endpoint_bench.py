@@ -10,43 +10,48 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import openai
 
 from attune_data import Conversations
-from attune_data.simulate import simulate
+from attune_data.writing import write_folder
 from attune_env.running.control import Tally
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.providers import endpoint_of
 from attune_env.running.run import EndpointReport, run_endpoint
 from attune_env.running.settings import Model, Options
+from attune_env.testing import filler
 from attune_episodes import Request, plan
 from tests.bench.inspect_bench import against_inspect
 from tests.endpoint import EndpointProcess, endpoint_process
 
 IN_FLIGHT, LATENCY, ROUNDS = 64, 0.5, 3
-CONVERSATIONS = 44
-"""1,016 calls."""
-LONG = 226
-"""About 5,200 calls."""
+CONVERSATIONS = 60
+"""1,032 calls."""
+LONG = 300
+"""5,048 calls."""
 ATTUNE = str(Path(sys.executable).with_name("attune"))
 
 
-def _server(number: int, latency: float) -> list[str]:
-    return ["--data", "simulated", "--number", str(number), "--policy", "always-no",
-            "--latency-ms", str(latency * 1000)]  # fmt: skip
+@contextmanager
+def _server(data: Conversations, latency: float) -> Iterator[tuple[EndpointProcess, Path]]:
+    """A server that answers the requests of these conversations, and a folder with them in `data`."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_folder(data, folder / "data")
+        options = ["--policy", "always-no", "--latency-ms", str(latency * 1000)]
+        with endpoint_process("--data", folder / "data", *options) as server:
+            yield server, folder
 
 
-def _command(number: int, folder: Path, server: EndpointProcess) -> list[str]:
-    """The command line of a run in a folder, over data that it makes there."""
-    data = str(folder / "data")
-    made = [ATTUNE, "data", "simulate", "--count", str(number), "-o", data]
-    subprocess.run(made, check=True, capture_output=True)
-    return [ATTUNE, "run", "custom", "m", data, "--base-url", server.url]
+def _command(folder: Path, server: EndpointProcess) -> list[str]:
+    """The command line of a run over the data in a folder."""
+    return [ATTUNE, "run", "custom", "m", str(folder / "data"), "--base-url", server.url]
 
 
 def _run(
@@ -76,14 +81,13 @@ async def _bare(url: str, requests: Sequence[Request], in_flight: int) -> None:
         await asyncio.gather(*(work() for _ in range(in_flight)))
 
 
-def against_the_ideal() -> None:
+def against_the_ideal(data: Conversations) -> None:
     """Loop and whole process at 500 ms and 64 in flight."""
     loops, wholes = [], []
-    server_options = _server(CONVERSATIONS, LATENCY)
-    with tempfile.TemporaryDirectory() as name, endpoint_process(*server_options) as server:
-        command = [*_command(CONVERSATIONS, Path(name), server), "--concurrency", str(IN_FLIGHT)]
+    with _server(data, LATENCY) as (server, folder):
+        command = [*_command(folder, server), "--concurrency", str(IN_FLIGHT)]
         for number in range(ROUNDS):
-            out = Path(name) / f"out-{number}"
+            out = folder / f"out-{number}"
             started = time.perf_counter()
             subprocess.run([*command, "-o", str(out)], check=True, capture_output=True)
             whole = time.perf_counter() - started
@@ -102,7 +106,7 @@ def against_a_bare_loop(data: Conversations) -> None:
     """CPU a call beside the SDK alone, in turns; and the calls a second at 64 and 256 in flight."""
     requests = [request for conversation in data for request in plan(conversation)]
     costs, paces = [], []
-    with endpoint_process(*_server(len(data), 0.1)) as server:
+    with _server(data, 0.1) as (server, _):
         _run(server, data[:2], 2)  # imports
         for _ in range(ROUNDS):
             before = time.process_time()
@@ -135,11 +139,11 @@ class _Memory(Watcher):
 
 
 def memory_and_resuming() -> None:
-    """Memory over 5,200 calls, and the time in which a run of 200 finished conversations sees that."""
-    memory = _Memory()
-    with tempfile.TemporaryDirectory() as name, endpoint_process(*_server(LONG, 0.0)) as server:
-        report = _run(server, simulate(LONG, seed=0), IN_FLIGHT, memory)
-        command = [*_command(LONG, Path(name), server), "-o", f"{name}/out", "--limit", "200"]
+    """Memory over 5,000 calls, and the time in which a run of 200 finished conversations sees that."""
+    memory, data = _Memory(), filler(LONG)
+    with _server(data, 0.0) as (server, folder):
+        report = _run(server, data, IN_FLIGHT, memory)
+        command = [*_command(folder, server), "-o", str(folder / "out"), "--number", "200"]
         subprocess.run([*command, "--concurrency", str(IN_FLIGHT)], check=True, capture_output=True)
         started = time.perf_counter()
         done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
@@ -154,10 +158,11 @@ def memory_and_resuming() -> None:
 
 def endpoint_speed() -> None:
     """All figures."""
-    data = simulate(CONVERSATIONS, seed=0)
-    against_the_ideal()
+    data = filler(CONVERSATIONS)
+    against_the_ideal(data)
     against_a_bare_loop(data)
-    against_inspect(_run, data, IN_FLIGHT, _server(len(data), 0.1))
+    with _server(data, 0.1) as (server, folder):
+        against_inspect(_run, data, folder / "data", IN_FLIGHT, server)
     memory_and_resuming()
 
 

@@ -14,7 +14,7 @@ import time
 from itertools import pairwise
 from typing import Any
 
-from attune_env import Settings, simulate
+from attune_env import Settings, load
 from attune_episodes.trainers import reward_functions, training_dataset
 from tests.bench.trainers_bench import replies_to
 
@@ -56,7 +56,7 @@ def grpo_speed(steps: int, tokens: int, *, tiny: bool) -> None:
     from transformers import Qwen2Config, Qwen2ForCausalLM, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
-    people = simulate(30, seed=0)
+    people = load("written:train")[:30]
     rows = training_dataset(
         people, settings=Settings(stages=("assess", "prefer", "reflect"), prompts="compact")
     )

@@ -23,35 +23,33 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
 
-from attune_data import load
-from attune_data.simulate import Simulation
+from attune_data import Conversations, load
 from attune_episodes import builtin_policy, plan, rollout
-from attune_episodes.policies.base import prepared
+from attune_episodes.policies.base import Policy, prepared
 from attune_episodes.trainers import score_row, training_dataset
 from tests.bench.measuring import told
 from tests.command import ATTUNE
 
 ROUNDS: Final = 7
-SHARDS, CONVERSATIONS = 40, 5
-"""How many shards, and the conversations of one."""
+SHARDS: Final = 40
+"""How many shards the conversations of the written train split make."""
 SESSIONS, PASSES = 16, 5
 """OpenEnv sessions at a time, and how often they play the sample."""
 
 
-def _conversations(shard: int) -> int:
-    world = Simulation(7, start=shard, step=SHARDS)
-    return len([world[index] for index in range(CONVERSATIONS)])
+@cache
+def _written() -> Conversations:
+    return load("written:train")
 
 
 @cache
-def _world(shard: int) -> Any:
-    world = Simulation(7, start=shard, step=SHARDS)
-    own = [world[index] for index in range(CONVERSATIONS)]
+def _shard(shard: int) -> tuple[Conversations, Policy]:
+    own = _written()[shard::SHARDS]
     return own, builtin_policy("lexicon", own)
 
 
 def _episodes(shard: int) -> int:
-    own, policy = _world(shard)
+    own, policy = _shard(shard)
     for conversation in own:
         conversation.memo.clear()  # nothing of an episode that was played before
         rollout(conversation, policy)
@@ -60,7 +58,7 @@ def _episodes(shard: int) -> int:
 
 @cache
 def _rows() -> list[tuple[dict[str, Any], str]]:
-    own, policy = _world(0)
+    own, policy = _shard(0)
     said = {r.id: str(p.reply(r)) for c in own for p in [prepared(policy, c)] for r in plan(c)}
     return [(row, said[row["id"]]) for row in training_dataset(own, reward="composite")]
 
@@ -72,7 +70,7 @@ def _scored(shard: int) -> int:
 def _ready(started: Any) -> None:
     _rows()
     for shard in range(SHARDS):
-        _world(shard)
+        _shard(shard)
     started.wait()
 
 
@@ -158,7 +156,6 @@ def main(workers: int = 2) -> None:
     )
     print(f"| a second | 1 worker | {workers} workers | ratio |\n|---|---:|---:|---:|")
     with pool(1) as few, pool(workers) as many:
-        line("conversations simulated", _conversations, few, many)
         line("episodes", _episodes, few, many)
         line("rows scored", _scored, few, many)
     if find_spec("openenv"):

@@ -51,7 +51,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_it_says_what_was_written(place: Path) -> None:
     said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
-    assert "have too little data to be compared with `empty`" in said[0]
+    assert "and has too little data to be compared with `empty`" in said[0]
     assert not any("Leaderboard" in line for line in said)  # `attune score` prints it
     assert said[-1] == "open out/report.html"
     assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
@@ -107,7 +107,7 @@ def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missi
     for role in ("input", "beside", "diagnostic"):
         assert re.search(rf'<th scope="col" class="number">[^<]*, {role}</th>', text)
     assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
-    assert "† fewer than five conversations: the interval is not meaningful." in text
+    assert "† fewer than 5 conversations: the interval is not meaningful." in text
     absent = text.partition('id="absent"')[2]
     assert "<strong>Modes</strong>: no model was scored in default and another mode" in absent
     assert "<code>attune.training</code>" in absent  # no raw backticks

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from attune_env import builtin_policy, load, plan, score_row, training_dataset
-from attune_env.audit import reference_world
 from attune_rewards import LEAVES, PRESETS, RewardSpec
 from attune_rewards.spec_files import describe_reward
 from attune_rewards.tree import LEAF
@@ -149,10 +148,8 @@ def test_a_reward_that_cannot_be_read_is_told_where_and_why(
 
 @pytest.mark.slow
 def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:
-    """On 160 simulated conversations, which some hundred people hold."""
     (tmp_path / "mine.py").write_text(MINE)
-    attune_here("data simulate -n 160 --seed 6 -o people.jsonl", tmp_path)
-    command = "rewards audit --data people.jsonl --spec skill --spec mine.py --output audit.md"
+    command = "rewards audit --data written:train --spec skill --spec mine.py --output audit.md"
     out, _ = attune_here(command, tmp_path, 1)
     lines = [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
     verdicts = {row[0]: row for row in lines[1:3]}
@@ -176,11 +173,11 @@ def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     attune_here(ask, tmp_path)  # an earlier page may be
 
 
-def test_the_page_in_the_docs_is_of_this_world_and_these_nulls() -> None:
+def test_the_page_in_the_docs_is_of_this_data_and_these_parts() -> None:
     """Made by hand with `attune rewards audit -o docs/audit.md`: it must follow what it was made from."""
     page = (ROOT / "docs" / "audit.md").read_text("utf-8")
-    assert "(500 conversations, " in page
-    assert reference_world().source in page
+    written = load("written")
+    assert f"data: written ({len(written)} conversations, {written.fingerprint})" in page
     nulls = describe_reward(RewardSpec.preset("skill"))["baselines"]
     shown = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}
     assert set(nulls) <= set(shown)

@@ -31,7 +31,7 @@ def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
     out, err = score(place)
     assert err == []
     assert out.splitlines()[-2:] == [
-        "wrote scores.json (6 results)", 'next: attune report "scores.json" -o report',
+        "wrote scores.json (6 results)", 'next: attune report scores.json -o report',
     ]  # fmt: skip
     scores = read(place / "scores.json")
     assert scores.keys() == {"metadata", "conversations", "aggregates"}

@@ -78,7 +78,7 @@ def test_differences_are_those_of_the_means(place: Path) -> None:
     ((part,), _) = read_parts(Sources([place / "scores.json"], str(place / "data")), "x")
     tables = subset_contrast(part.study, Where.parse("diagnosis=ADHD")).run(part.study).tables
     rows = [row for table in tables.values() for row in table.rows if row[0] == "builtin/random"]
-    assert any(note.startswith("† fewer than five") for note in tables["subset_composite"].notes)
+    assert any(note.startswith("† fewer than 5") for note in tables["subset_composite"].footnotes)
     strict, clarity = (
         next(row for row in rows if row[2] == metric)
         for metric in ("Strict Composite (0-100)", "Clarity of feelings (Q2)")

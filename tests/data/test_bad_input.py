@@ -50,7 +50,7 @@ TAGS = "turns[1].moodShiftTags"
     (("conversationId",), "", "conversationId", '""', "some text"),
     (("conversationId",), "x" * 201, "conversationId", "xxx", "at most 200 characters"),
     (("conversationId",), 12, "conversationId", "12", "text"),
-    (("provenance",), "mine", "provenance", '"mine"', '"simulated", "imported", "own" or "benchmark"'),
+    (("provenance",), "mine", "provenance", '"mine"', '"imported", "own", "filler" or "benchmark"'),
     (("prePanas", "responses", "proud"), 8, "prePanas.responses.proud", "8", "1 to 7"),
     (("postPanas", "responses", "upset"), 2.5, "postPanas.responses.upset", "2.5", "1 to 7"),
     (("prePanas", "totalPositiveAffect"), "9", "prePanas.totalPositiveAffect", '"9"', "a number from 10"),

@@ -62,7 +62,7 @@ OBJECTS: list[Json] = [{"id": key} | entry(key) for key in PLAIN]
 IN_SECTIONS: Json = {
     "version": "1.0",
     "description": "All the questions",
-    "turnLevel": {
+    "perTurn": {
         "binary": {
             "title": "Yes/no",
             "items": [{"questionId": key} | entry(key) for key in constants.BINARY_IDS],
@@ -70,7 +70,7 @@ IN_SECTIONS: Json = {
         "pairwise": {key: entry(key) for key in constants.PAIRWISE_IDS},
         "mood": {"moodShiftTags": entry("moodShiftTags")},
     },
-    "conversationLevel": [
+    "atTheEnd": [
         {"questions": {key: entry(key) for key in QUESTIONS[1:]}},
         {"fourBranchScores": {"scale": [1, 7]} | {key: entry(key) for key in constants.BRANCHES}},
     ],

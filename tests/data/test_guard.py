@@ -1,4 +1,4 @@
-"""Benchmark records do not get into training by accident: at the call, item by item, and saying why."""
+"""Benchmark records and filler do not get into training: at the call, item by item, and saying why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attune_data.guard import training_stream
 from tests.data.builders import conversation, folder, record
 
 WHY = "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata"
-WAYS_ON = ("attune data simulate", "import annotated data", 'load(path, provenance="own")',
+WAYS_ON = ('load("written:train")', "attune data import", 'load(path, provenance="own")',
            "allow_benchmark_training=True")  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def refusal(*args: object, **kwargs: object) -> str:
 
 def test_what_may_be_trained_on_has_a_mark() -> None:
     assert for_training(load("sample")) == "own"
-    assert for_training([named("a", "own"), named("b", "simulated")]) == "imported"  # the most restricted
+    assert for_training([named("a", "own"), named("b", "imported")]) == "imported"  # the most restricted
 
 
 @pytest.mark.parametrize(("mark", "said"), [
@@ -45,7 +45,7 @@ def test_benchmark_records_are_refused_unless_the_one_flag_says_otherwise(
     one = named("c-9", mark)
     for given in (one, [one]):
         assert refusal(given).startswith(f'this conversation may not be trained on: "c-9" ({said}).')
-    message = refusal([named("a"), named("b", "simulated"), one])
+    message = refusal([named("a"), named("b", "imported"), one])
     assert message.startswith(f'1 of 3 conversations may not be trained on: "c-9" ({said}')
     assert '"a"' not in message
     for allowed in (one, [named("a"), one]):
@@ -67,6 +67,16 @@ def test_what_is_no_conversation_is_named(wrong: object) -> None:
         list(training_stream(iter([named("a"), wrong])))  # type: ignore[arg-type]  # the same slip
 
 
+@pytest.mark.parametrize("allowed", [False, True])
+def test_filler_is_never_trained_on(allowed: bool) -> None:
+    told = r'^1 of 2 conversations are filler \("b"\): .*; train on load\("written:train"\), on your own data'
+    with pytest.raises(SettingsError, match=told):
+        for_training([named("a"), named("b", "filler")], allow_benchmark_training=allowed)
+    stream = training_stream(iter([named("a"), named("b", "filler")]), allow_benchmark_training=allowed)
+    with pytest.raises(SettingsError, match=r'1 of 1 conversations are filler \("b"\)'):
+        list(stream)
+
+
 # --- lazy sources --------------------------------------------------------------------------------
 
 
@@ -80,7 +90,7 @@ class Stream:
     def __iter__(self) -> Iterator[Conversation]:
         for index in itertools.count():
             self.made += 1
-            mark = None if self.bad is not None and index >= self.bad else "simulated"
+            mark = None if self.bad is not None and index >= self.bad else "own"
             yield named(f"s{index}", mark)
 
 

@@ -83,6 +83,33 @@ def test_a_folder_is_read_in_the_order_of_its_numbers_and_other_files_are_left_a
     assert ids(load(tmp_path)) == ["c1", "c2", "c9", "c10", "c100"]
 
 
+@pytest.mark.parametrize("name", [
+    "conversation_2.JSON", "Conversation_2.json", "conversation-2.json", "conversation2.json",
+    "conversation_2 (1).json", "conversation_2_final.json", "conversation_2.json.json", "conversation_2.jsonl",
+    "CONVERSATION_2.JSON", "conversation_2\x1b[31m.json",
+])  # fmt: skip
+def test_a_name_that_is_nearly_right_is_said(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder(tmp_path, {1: record(conversationId="c1")})
+    write(tmp_path / name, json.dumps(record(conversationId="c2")))
+    assert ids(load(tmp_path)) == ["c1"]
+    shown = name.replace("\x1b", r"\x1b")
+    (line,) = caplog.messages
+    assert line == f"warning: {tmp_path}: {shown}: not read; expected names like conversation_1.json"
+
+
+def test_a_number_that_occurs_twice_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder(tmp_path, {7: record(conversationId="c7"), 1: record(conversationId="c1")})
+    for zeros in ("0", "00"):
+        write(tmp_path / f"conversation_{zeros}1.json", json.dumps(record(conversationId=f"c{zeros}1")))
+    assert ids(load(tmp_path)) == ["c001", "c01", "c1", "c7"]
+    names = "conversation_001.json, conversation_01.json, conversation_1.json"
+    assert caplog.messages == [
+        f"warning: {tmp_path}: {names}: read as 3 conversations, though all are number 1"
+    ]
+
+
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\u0085", "\u000b", "\u000c", "\u001c", "\u001e"])
 def test_only_line_ends_end_a_line_of_jsonl(tmp_path: Path, mark: str) -> None:
     # JSON writes the first three as they are; the others, escaped, are here for the escapes' sake
@@ -144,6 +171,12 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     problem = only_problem(lambda: load(path))
     assert (problem.file, problem.found) == (str(path), "no such file or folder")
     assert "conversation_N.json" in problem.expected
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\0", "a\0/conversation_1.json", "written:\0", "Test Samples/\0", "\ud800", "x/\udfff"])
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path_that_no_file_can_have_is_a_sentence(name: str, kind: type) -> None:
+    assert only_problem(lambda: load(kind(name))).found == "a character that no file name can have"
 
 
 @pytest.mark.parametrize("name", ["state.json", "dataset_dict.json"])

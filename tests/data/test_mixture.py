@@ -1,4 +1,4 @@
-"""Mixtures take turns by their weights, and begin a source again that ends."""
+"""Mixtures take turns by their weights, and begin each source again at its end."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from hypothesis import strategies as st
 
 from attune_data import Conversations, SettingsError, load
 from attune_data.mixture import Mixture, terms
-from attune_data.simulate import Simulation
 
 SAMPLE = load("sample")[:3]
 FOUR = load("sample")[:4]
+DEV = load("written:dev")
 IDS = [one.conversation_id for one in SAMPLE]
-WORLD = Simulation(5, level="plain")
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("written", [("written", 1)]),
-        ("written + simulated", [("written", 1), ("simulated", 1)]),
-        ("3*written:train+simulated", [("written:train", 3), ("simulated", 1)]),
+        ("written + sample", [("written", 1), ("sample", 1)]),
+        ("3*written:train+sample", [("written:train", 3), ("sample", 1)]),
         ("2 * a/b.jsonl+10*c", [("a/b.jsonl", 2), ("c", 10)]),
     ],
 )
@@ -39,14 +38,13 @@ def test_terms_that_name_nothing(name: str) -> None:
 
 
 def test_turns_by_hand() -> None:
-    # of 2 and 1 turns: at 1/4 and 3/4, and at 1/2; so sample, world, sample, and again
-    mixture = Mixture([(SAMPLE, 2), (WORLD, 1)])
+    # of 2 and 1 turns: at 1/4 and 3/4, and at 1/2; so sample, dev, sample, and again
+    mixture = Mixture([(SAMPLE, 2), (DEV, 1)])
     assert [one.conversation_id for one in islice(mixture, 6)] == [
-        IDS[0], WORLD[0].conversation_id, IDS[1],
-        IDS[2], WORLD[1].conversation_id, IDS[0],
+        IDS[0], DEV[0].conversation_id, IDS[1],
+        IDS[2], DEV[1].conversation_id, IDS[0],
     ]  # fmt: skip
-    assert mixture.placed(1) == (WORLD[0], "plain")
-    assert mixture.placed(2) == (SAMPLE[1], None)
+    assert set(mixture.by_id) == {*SAMPLE.by_id, *DEV.by_id}
 
 
 @given(weights=st.lists(st.integers(1, 6), min_size=1, max_size=4), index=st.integers(0, 200))
@@ -59,32 +57,25 @@ def test_each_round_holds_each_source_as_often_as_it_weighs(weights: list[int], 
     assert [found.count(source[0].conversation_id) for source in sources[: len(weights)]] == weights
 
 
-def test_start_and_step_of_a_world_hold() -> None:
-    shard = Simulation(5, level="plain", start=1, step=3)
-    mixture = Mixture([(shard, 1)])
-    assert [mixture[0], mixture[1]] == [WORLD[1], WORLD[4]]
-
-
 def test_a_copy_by_pickle_is_the_same() -> None:
-    mixture = Mixture([(SAMPLE, 1), (WORLD, 2)])
+    mixture = Mixture([(SAMPLE, 1), (DEV, 2)])
     assert pickle.loads(pickle.dumps(mixture))[7] == mixture[7]
 
 
 def test_taking_more_than_there_are_different_ones() -> None:
-    mixture = Mixture([(SAMPLE, 1), (WORLD, 1)])
+    mixture = Mixture([(SAMPLE, 1), (DEV, 1)])
     assert len(mixture.take(6)) == 6
     with pytest.raises(SettingsError, match="contain duplicates"):
         mixture.take(7)
 
 
 def test_mark_of_the_whole() -> None:
-    assert Mixture([(WORLD, 1), (Simulation(6), 1)]).provenance == "simulated"
-    assert Mixture([(SAMPLE, 1), (WORLD, 1)]).provenance == "imported"
+    assert Mixture([(SAMPLE, 1), (DEV, 2)]).provenance == "own"
     benchmark = Conversations([one.model_copy(update={"provenance": None}) for one in SAMPLE])
-    assert Mixture([(benchmark, 1), (WORLD, 1)]).provenance == "benchmark"
+    assert Mixture([(benchmark, 1), (DEV, 1)]).provenance == "benchmark"
 
 
 @pytest.mark.parametrize("index", [-1, 1.0, True, "0"])
 def test_no_such_index(index: object) -> None:
     with pytest.raises(SettingsError, match="whole number from 0"):
-        Mixture([(WORLD, 1)])[index]  # type: ignore[index]
+        Mixture([(SAMPLE, 2)])[index]  # type: ignore[index]

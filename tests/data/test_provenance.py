@@ -20,9 +20,9 @@ def marked(mark: str | None) -> Json:
 
 
 @pytest.mark.parametrize(("in_file", "said", "want"), [
-    (None, None, "benchmark"), (None, "own", "own"), (None, "simulated", "simulated"),
+    (None, None, "benchmark"), (None, "own", "own"), (None, "imported", "imported"),
     # what the file says stands: the caller speaks only for records without a mark
-    ("simulated", None, "simulated"), ("simulated", "own", "simulated"), ("own", "imported", "own"),
+    ("filler", None, "filler"), ("filler", "own", "filler"), ("own", "imported", "own"),
     ("benchmark", None, "benchmark"), ("benchmark", "own", "benchmark"),
 ])  # fmt: skip
 def test_a_records_mark(tmp_path: Path, in_file: str | None, said: Provenance | None, want: str) -> None:
@@ -51,9 +51,9 @@ def test_what_lies_under_test_samples_is_benchmark_whatever_is_said(
 
 
 @pytest.mark.parametrize(("marks", "want"), [
-    (["own", "own"], "own"), (["simulated"], "simulated"), (["imported", "imported"], "imported"),
-    (["own", "simulated"], "imported"), (["simulated", "own", "imported"], "imported"),
-    (["own", "benchmark"], "benchmark"), (["simulated", None, "own"], "benchmark"), ([None], "benchmark"),
+    (["own", "own"], "own"), (["filler"], "filler"), (["imported", "imported"], "imported"),
+    (["own", "imported"], "imported"), (["filler", "own", "imported"], "filler"),
+    (["own", "benchmark"], "benchmark"), (["filler", None, "own"], "benchmark"), ([None], "benchmark"),
     ([], "benchmark"),
 ])  # fmt: skip
 def test_the_mark_of_a_mix(marks: list[str | None], want: str) -> None:
@@ -79,7 +79,7 @@ def test_marks_survive_every_way_of_saving(tmp_path: Path, mark: str | None) -> 
 
 def test_marking_copies_and_leaves_the_rest() -> None:
     first = conversation(provenance="own")
-    copy = first.marked("simulated")
-    assert (first.origin, copy.origin) == ("own", "simulated")
+    copy = first.marked("filler")
+    assert (first.origin, copy.origin) == ("own", "filler")
     assert copy.to_record() | {"provenance": "own"} == first.to_record()
     assert first.marked("own") is first

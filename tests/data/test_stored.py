@@ -13,8 +13,8 @@ import pytest
 
 from attune_data import DataError, load
 from attune_data.selection import select
-from attune_data.simulate import Simulation
 from attune_data.writing import write_folder, write_jsonl
+from attune_env.testing import filler
 from tests.data.builders import only_problem, problems_of, record, replaced, turn, write
 
 HOW_MANY = 3
@@ -22,10 +22,10 @@ HOW_MANY = 3
 
 @pytest.mark.parametrize("kind", ["folder", "lines"])
 def test_what_is_not_in_memory_is_read_when_it_is_asked_for_and_let_go(tmp_path: Path, kind: str) -> None:
-    world = [Simulation(1)[n] for n in range(HOW_MANY)]
+    made = filler(HOW_MANY)
     path = tmp_path / ("data" if kind == "folder" else "data.jsonl")
-    (write_folder if kind == "folder" else write_jsonl)(world, path)
-    del world
+    (write_folder if kind == "folder" else write_jsonl)(made, path)
+    del made
     stored = load(path, in_memory=False)
     read = [weakref.ref(conversation) for conversation in stored]
     gc.collect()

@@ -20,7 +20,7 @@ ODD = Conversations(
     [
         conversation(conversationId="שיחה 😀/…\u2028", metadata={"category": None, "extra": {"é": [1, 2.5]}}),
         conversation(conversationId="b", provenance="own", participant_profile=None),
-        conversation(conversationId="c", provenance="simulated"),
+        conversation(conversationId="c", provenance="imported"),
     ]
 )
 

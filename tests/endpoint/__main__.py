@@ -17,8 +17,8 @@ from tests.endpoint.server import Server, run
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.endpoint", description=__doc__)
     add = parser.add_argument
-    add("--data", default="sample", help='"sample", a path, or "simulated"')
-    add("--number", type=int, help="only the first so many conversations (of a simulated world: 20)")
+    add("--data", default="sample", help="as for `attune run`")
+    add("--number", type=int, help="only the first so many conversations")
     add("--policy", default="lexicon", choices=BUILTIN)
     add("--latency-ms", type=float, default=0.0)
     add("--gather", type=int, default=0, help="answer nobody before so many requests are in flight")
@@ -28,8 +28,8 @@ def _options() -> argparse.Namespace:
 
 
 async def _serve(given: argparse.Namespace) -> None:
-    number = given.number or (20 if given.data == "simulated" else None)
-    answers = answers_of(DataArguments(given.data, number=number).finite("--number"), given.policy)
+    data = DataArguments(given.data, number=given.number).finite("--number")
+    answers = answers_of(data, given.policy)
     latency, gather = given.latency_ms / 1000, given.gather
     server = Server(answers, Faults(given.fail), latency=latency, gather=gather, keep_bodies=False)
     loop = asyncio.get_running_loop()

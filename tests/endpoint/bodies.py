@@ -102,6 +102,8 @@ def answered(body: Mapping[str, Any], answer: Answer, price: Price, fault: Fault
     headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
     if fault.kind == "status":
         return error(fault.code, f"scripted {fault.code}", "scripted", headers)
+    if fault.kind == "raw":
+        return web.Response(body=fault.text.encode("utf-8", "surrogatepass"), status=fault.code)
     if fault.kind == "html":
         return web.Response(text=HTML, content_type="text/html", status=fault.code, headers=headers)
     if fault.kind == "redirect":

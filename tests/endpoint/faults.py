@@ -12,7 +12,7 @@ from attune_data.seeding import digest
 
 Kind = Literal[
     "status", "drop", "reset", "hang", "html", "bad_utf8", "truncated",
-    "no_choices", "length", "refusal", "content_filter", "empty", "garbage", "merged", "redirect",
+    "no_choices", "length", "refusal", "content_filter", "empty", "garbage", "merged", "raw", "redirect",
     "long", "flood", "bomb", "drip",
 ]  # fmt: skip
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -32,8 +32,9 @@ class Fault:
     middle of the body), `hang`, `html` (a page in place of JSON), `bad_utf8`, `truncated` (half of the JSON),
     `no_choices`, `length` (half of the text, finish_reason length), `refusal`, `content_filter`, `empty` (no
     content), `garbage` (a text that does not parse), `merged` (the JSON of `text` merged into the body),
-    `redirect` (to `text`), `long` (a reply of `megabytes`, one wide character in it), `flood` (`megabytes`
-    of blanks), `bomb` (the same in gzip), `drip` (a blank every 50 ms, without an end)."""
+    `raw` (`text` for a body), `redirect` (to `text`), `long` (a reply of `megabytes`, one wide character in
+    it), `flood` (`megabytes` of blanks), `bomb` (the same in gzip), `drip` (a blank every 50 ms, without an
+    end)."""
     status: int = 0
     """The status code; 0: the usual one of the kind."""
     retry_after: str = ""

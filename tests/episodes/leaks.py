@@ -14,7 +14,6 @@ from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
 from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
-from attune_data.simulate import Simulation, simulate
 from attune_episodes import MODES, Settings, plan
 from attune_episodes.prompts import NAMES
 from attune_episodes.settings import LABELS, PANAS_STRATEGIES
@@ -22,15 +21,14 @@ from attune_episodes.unanswered import unanswered as unanswered
 from tests.episodes.builders import EVERY_SETTING, Json
 
 BOOK = Codebook.own()
-SIMULATED = 200
+WRITTEN = 210
 ALL = {(s.mode, s.prompts, s.panas_strategy, s.labels): s for s in EVERY_SETTING}
 
 
 @cache
 def corpus() -> tuple[Conversation, ...]:
-    """The sample, 200 simulated conversations, and a few of the easiest and of the hardest level."""
-    extremes = [c for level in ("plain", "tangled") for c in Simulation(seed=12, level=level).take(5)]
-    return (*load("sample"), *simulate(SIMULATED, seed=11), *extremes)
+    """The sample and two thirds of the written corpus."""
+    return (*load("sample"), *load("written")[:WRITTEN])
 
 
 def walk() -> Iterator[tuple[Conversation, Settings]]:

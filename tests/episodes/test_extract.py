@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from attune_episodes.parsing import Unparsed, extract_object
 from attune_episodes.parsing.decode import MAX_DEPTH
 from attune_episodes.parsing.extract import MAX_CHARS
+from attune_episodes.parsing.reasoning import MARKS, plain_reply
 from tests.episodes.builders import UNICODE
 
 ONE = '{"a": 1}'
@@ -42,6 +43,120 @@ FOUND = [
 @pytest.mark.parametrize("text", FOUND)
 def test_an_object_is_found_alone_in_a_fence_amid_prose_and_after_reasoning(text: str) -> None:
     assert extract_object(text) == {"a": 1}
+
+
+CLOSED = {
+    "most models": [
+        ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
+        ("<Thoughts>", "</THOUGHTS>"), ("<reasoning>", "</reasoning>"), ("<reflection>", "</reflection>"),
+        ("<analysis>", "</analysis>"), ("<scratchpad>", "</scratchpad>"), ("<think >", "</think >"),
+        ("< think>", "</ think>"), ('<think effort="high" n=2>', "</think>"), ("<think\n>", "</think>"),
+        ("<seed:think>", "</seed:think>"), ("<mm:think>", "</mm:think>"),
+        ("<longcat_think>", "</longcat_think>"), ("<inner_monologue>", "</inner_monologue>"),
+    ],
+    "an empty block": [("<think/>", ""), ("<thinking />", "")],
+    "Magistral": [("[THINK]", "[/THINK]"), ("[THINKING]", "[/thinking]"), ("[REASONING]", "[/REASONING]")],
+    "Kimi": [("◁think▷", "◁/think▷"), ("◁THINK▷", "◁/Think▷")],
+    "Command A": [
+        ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+        ("<|begin_of_thought|>", "<|end_of_thought|>\n\n<|begin_of_solution|>"),
+        ("<|thinking|>", "<|/thinking|>"), ("<|thinking|>", "</|thinking|>"),
+        ("<|think_start|>", "<|think_end|>"), ("<|startofthink|>", "<|endofthink|>"),
+        ("<｜begin▁of▁thought｜>", "<｜end▁of▁thought｜>"),
+        ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+    ],
+    "gpt-oss": [
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+        ("<|start|>assistant<|channel|>analysis<|message|>",
+         "<|end|>\n<|start|>assistant<|channel|>commentary to=user<|message|>{<|end|>"
+         "<|start|>assistant<|channel|>final <|constrain|>json<|message|>"),
+        ("<|CHANNEL|>analysis<|MESSAGE|>", "<|channel|>final<|message|>"),
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant"),
+    ],
+    "gpt-oss without its special tokens": [
+        ("analysis", "assistantfinal"), ("\n\nassistantanalysis", " assistantfinal"),
+        ("analysis", "assistantcommentaryBut {assistantfinal"), ("Analysis", "assistantFinal"),
+    ],
+    "Gemma 4": [("<|channel>thought\n", "<channel|>"), ("<|channel>", "<channel|>")],
+    "MedGemma": [("<unused94>thought\n", "<unused95>"), ("<unused94>", "<UNUSED95>")],
+    "s1": [("<|im_start|>think\n", "<|im_start|>answer\n")],
+    "Granite": [
+        ("Here is my thought process:", "\n\nHere is my response: "),
+        ("**Here's my thought process:** ", "\n**Here's my response:**\n"),
+        ("HERE IS MY THOUGHT PROCESS:", "\nhere is my response:"),
+    ],
+    "Apriel": [("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n")],
+}  # fmt: skip
+"""Each family of `MARKS` -> how its reasoning is opened and closed."""
+PAIRS = [pair for pairs in CLOSED.values() for pair in pairs]
+SPOKEN = 'We weigh {"a": 2}, or {one} that "hurts". '
+"""Reasoning that cannot be mistaken for prose around the answer."""
+
+
+def test_every_family_of_marks_has_its_cases() -> None:
+    assert list(CLOSED) == [mark.models.partition(":")[0].partition(",")[0] for mark in MARKS]
+
+
+@pytest.mark.parametrize(("opens", "closes"), PAIRS)
+@pytest.mark.parametrize("answer", [ONE, FENCED, f"So: {ONE} <|end|>", '```\n{"a": 1}\n```<|return|>'])
+def test_reasoning_is_no_part_of_an_answer_whatever_marks_it(opens: str, closes: str, answer: str) -> None:
+    spoken = SPOKEN if closes else ""
+    assert extract_object(f"{opens}{spoken}{closes}{answer}") == {"a": 1}
+
+
+@pytest.mark.parametrize(("opens", "closes"), PAIRS)
+def test_reasoning_is_no_part_of_a_draft(opens: str, closes: str) -> None:
+    spoken = SPOKEN if closes else ""
+    assert plain_reply(f"{opens}{spoken}{closes}Oh no.\n") == "Oh no."
+    assert plain_reply(f"{opens}{spoken}{closes}\n<answer>\nOh no.\n</answer>\n") == "Oh no."
+
+
+@pytest.mark.parametrize(("opens", "closes"), [pair for pair in PAIRS if pair[1]])
+def test_reasoning_whose_opening_was_swallowed_ends_all_the_same(opens: str, closes: str) -> None:
+    if closes != "<|end|><|start|>assistant":  # the end of any message
+        assert extract_object(f"{SPOKEN}{closes}{ONE}") == {"a": 1}
+        assert plain_reply(f"{SPOKEN}{closes}Oh no.") == "Oh no."
+
+
+@pytest.mark.parametrize(("opens", "closes"), [pair for pair in PAIRS if pair[1]])
+@pytest.mark.parametrize("spoken", [SPOKEN, ONE, "Well, </no> [/x]", f"<b>{ONE}</b>"])
+def test_reasoning_that_never_ends_leaves_no_answer(opens: str, closes: str, spoken: str) -> None:
+    if "analysis" in opens.lower() and "|" not in opens and not spoken[0].isalpha():
+        spoken = f"we{spoken}"  # the word and what follows it are one
+    for found in (extract_object(opens + spoken), plain_reply(opens + spoken)):
+        assert isinstance(found, Unparsed)
+        assert found.code == "unfinished_reasoning"
+
+
+@pytest.mark.parametrize("mark", [mark for pair in PAIRS for mark in pair if mark])
+@pytest.mark.parametrize("wrapping", [
+    "{}", "Here: {}", "```json\n{}\n```\n", "<think>{{</think>Sure! {}", "Either way: {} That is all.",
+])  # fmt: skip
+def test_marks_in_the_strings_of_an_object_are_text(mark: str, wrapping: str) -> None:
+    want = {"reasoning": f"It says {mark}, and\n{mark}", "b": [mark]}
+    assert extract_object(wrapping.format(json.dumps(want, ensure_ascii=False))) == want
+
+
+@pytest.mark.parametrize("text", [
+    "I think that [think] and [thought](http://x.y) are words.", "My analysis: it hurts.", "analysis\nfinal",
+    "Finally, an analysis of it all.", "In the final analysis <3 you.", "a <b> c </b> [1] ◁▷", "x < thinkers > y",
+    "She said here is my response: no.", "1 <2 [Reasoning] <|x|>", "The <thinker/> <rethink> of <unthinkable>.",
+    "Analysis paralysis is real.", "final thoughts <response>are</response> hard",
+])  # fmt: skip
+def test_prose_that_resembles_marks_is_kept(text: str) -> None:
+    assert plain_reply(text) == text
+    assert extract_object(f"{text}\n{ONE}") == {"a": 1}
+
+
+@pytest.mark.parametrize(("text", "want"), [
+    ("<|channel|>final<|message|>Oh no.<|return|>", "Oh no."), ("finalOh no.", "Oh no."),
+    ("<response>Oh no.", "Oh no."), ("Hm.<think>a</think> Oh no.", "Hm. Oh no."),
+    ("<think>a [THINK] b</think>Oh [/THINK] no.", "no."), ("<|end_of_thought|>Oh no.<|end_of_solution|>", "Oh no."),
+    ("x[BEGIN FINAL RESPONSE]Oh no.[END FINAL RESPONSE]\n<|end|>", "Oh no."),
+    ('{"x": "<think>"} Oh no.', '{"x": "<think>"} Oh no.'),
+])  # fmt: skip
+def test_marks_around_a_draft_are_dropped(text: str, want: str) -> None:
+    assert plain_reply(text) == want
 
 
 @pytest.mark.parametrize(("text", "want"), [

@@ -1,4 +1,4 @@
-"""No annotated answer can be read off any prompt: every mode and stage, the sample and simulated people.
+"""No annotated answer can be read off any prompt: every mode and stage, the sample and written conversations.
 
 What a prompt may hold of the annotations, and what these tests therefore keep fixed:
 - which yes/no questions apply in a turn, and which are listed as not applicable (what that says by itself,

@@ -85,12 +85,12 @@ def test_the_official_wording_is_the_one_given_else_the_one_beside_a_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     book = tmp_path / FILE_NAME
-    for name in ("data", "sample", "simulated"):
+    for name in ("data", "sample"):
         (tmp_path / name).mkdir()
     assert book_for("data") is None
     book.write_text("{}", "utf-8")
     assert Path(book_for("data") or "").resolve() == book.resolve()
-    assert book_for(Path("simulated")) == book_for("data")  # a path names no world
+    assert book_for(Path("sample")) == book_for("data")  # a path, not the bundled sample
     assert book_for("data", Path("mine.json")) == "mine.json"
-    for data in ("sample", "simulated", "org/dataset", load("sample")):
+    for data in ("sample", "written", "org/dataset", load("sample")):
         assert book_for(data) is None

@@ -1,16 +1,15 @@
-"""The frozen baselines of the `skill` preset are what `prior` earns on simulated people."""
+"""The frozen baselines of the `skill` preset are what `prior` earns on its reference data."""
 
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
 
-from attune_data import Conversations, load
+from attune_data import load
 from attune_episodes import builtin_policy, rollout
-from attune_episodes.skill import fit_skill, prior_scores, reference_data
+from attune_episodes.skill import REFERENCE, fit_skill, prior_scores
 from attune_rewards import RewardSpec
 from attune_rewards.spec import SKILL_FILE, skill_spec
 
@@ -18,14 +17,14 @@ SAMPLE = load("sample")
 FROZEN: dict[str, Any] = json.loads(SKILL_FILE.read_text("utf-8"))
 
 
-@cache
-def reference() -> Conversations:
-    return reference_data()
+def test_the_preset_names_the_data_as_it_is_now() -> None:
+    people = load(REFERENCE)
+    assert FROZEN["reference"] == f"{REFERENCE} ({len(people)} conversations, {people.fingerprint})"
 
 
 @pytest.mark.slow
-def test_the_frozen_baselines_are_the_priors_scores_on_simulated_people() -> None:
-    now = prior_scores(reference())
+def test_the_frozen_baselines_are_the_priors_scores_on_the_reference_data() -> None:
+    now = prior_scores(load(REFERENCE))
     assert FROZEN["baselines"].keys() == now.keys()
     assert FROZEN["baselines"] == pytest.approx(now, abs=1e-12)
 
@@ -37,6 +36,7 @@ def test_parts_that_teach_nothing_are_left_out_and_named() -> None:
     assert "q3_follow_up" not in spec.parts
     assert spec.transform("q2", 1.0) == pytest.approx(1.0)
     assert spec.transform("q2", 0.0) == pytest.approx(-19.0)  # (0 - .95)/.05
+    assert skill_spec({"q2": 0.96}, "by hand", spec).left_out == ("q3_follow_up", "q2")
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
-from attune_data.simulate import Simulation
 from attune_episodes import Settings
 from attune_episodes.source import ConversationSource
 from tests.episodes.players import example, unannotated
@@ -73,32 +72,25 @@ def test_shards_are_disjoint_and_together_everything_once_a_pass(
     assert sorted(found) == sorted(IDS[:number])
 
 
-def test_a_world_without_end_is_made_on_demand_and_shared_out() -> None:
-    world = Simulation(4)
-    whole = ConversationSource("simulated", world_seed=4, sampling="sequential")
+def test_a_mixture_is_endless_and_shared_out() -> None:
+    whole = ConversationSource("sample+2*written:dev", sampling="sequential")
     shared = [
-        ConversationSource("simulated", world_seed=4, sampling="sequential", shard=(i, 2)) for i in range(2)
+        ConversationSource("sample+2*written:dev", sampling="sequential", shard=(i, 2)) for i in range(2)
     ]
-    assert drawn(whole, 4) == [world[i].conversation_id for i in range(4)]
-    assert [drawn(one, 2) for one in shared] == [
-        [world[0].conversation_id, world[2].conversation_id],
-        [world[1].conversation_id, world[3].conversation_id],
-    ]
-    assert whole.endless
-    assert whole.passes == 0
+    dev = [one.conversation_id for one in load("written:dev")]
+    order = [dev[0], IDS[0], dev[1], dev[2], IDS[1], dev[3]]
+    assert drawn(whole, 6) == order
+    assert [drawn(one, 3) for one in shared] == [order[::2], order[1::2]]
+    assert whole.by_id(dev[30]) == load("written:dev")[30]
+    assert (whole.endless, whole.passes) == (True, 0)
     with pytest.raises(TypeError, match="is endless"):
         len(whole)
 
 
-def test_memory_of_a_world_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from attune_episodes import source as module
-
-    monkeypatch.setattr(module, "KEPT", 2)
-    source = ConversationSource("simulated", sampling="sequential", level="plain")
-    names = drawn(source, 4)
-    assert source.by_id(names[3]).conversation_id == names[3]
-    with pytest.raises(UnknownNameError, match="recent ones"):
-        source.by_id(names[0])
+def test_a_shuffled_mixture_holds_each_source_as_often_as_it_weighs() -> None:
+    found = drawn(ConversationSource("sample+3*written:dev"), 400)
+    assert len(set(found)) > 50
+    assert 65 < sum(name in IDS for name in found) < 135  # 100, give or take 4 standard deviations of 8.7
 
 
 def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
@@ -138,17 +130,14 @@ def test_benchmark_records_are_refused_for_training() -> None:
     with pytest.raises(BenchmarkTrainingError):
         ConversationSource(benchmark, training=True)
     assert len(ConversationSource(load("sample"), training=True)) == 20
-    assert ConversationSource("simulated", training=True).endless
 
 
 def test_the_written_corpus_trains_on_its_train_part_alone_or_in_a_mixture() -> None:
     train = load("written", split="train")
-    assert ConversationSource("written", training=True).conversations.by_id.keys() == train.by_id.keys()
-    mixed = ConversationSource("written+2*simulated", sampling="sequential", training=True)
-    assert mixed.endless
-    drawn = [mixed.next().origin for _ in range(6)]
-    assert (drawn.count("own"), drawn.count("simulated")) == (2, 4)
-    for refused in ("written:test", "written:dev+simulated"):
+    assert ConversationSource("written", training=True).data.by_id.keys() == train.by_id.keys()
+    mixed = ConversationSource("written+2*sample", training=True)
+    assert mixed.data.by_id.keys() == {*train.by_id, *IDS}
+    for refused in ("written:test", "written:dev+sample"):
         with pytest.raises(SettingsError, match="is kept for evaluation"):
             ConversationSource(refused, training=True)
 
@@ -166,9 +155,7 @@ def test_the_written_corpus_trains_on_its_train_part_alone_or_in_a_mixture() -> 
         ({"shard": (20, 21)}, SettingsError, "at most as many shards as conversations"),
         ({"number": 0}, SettingsError, "at least 1"),
         ({"number": True}, SettingsError, "at least 1"),
-        ({"level": "plain"}, SettingsError, "apply only to data"),
-        ({"data": "simulated", "level": "hard"}, UnknownNameError, "plain"),
-        ({"data": "simulated", "where": "turns>3"}, SettingsError, "does not accept"),
+        ({"data": "written+sample", "where": "turns>3"}, SettingsError, "does not accept"),
         ({"data": load("sample"), "split": "train"}, SettingsError, "does not accept"),
     ],
 )  # fmt: skip

@@ -13,7 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from tests.frozen import adapters, parsing, prompts, runs, scores, surface, tables, traces, trainers, world
+from tests.frozen import (
+    adapters,
+    data_files,
+    parsing,
+    prompts,
+    runs,
+    scores,
+    surface,
+    tables,
+    traces,
+    trainers,
+)
 from tests.frozen.keeping import keep, moved
 
 KEPT: Final[dict[str, Callable[[], Any] | Callable[[Path], Any]]] = {
@@ -21,8 +32,7 @@ KEPT: Final[dict[str, Callable[[], Any] | Callable[[Path], Any]]] = {
     "scores_files": scores.score_files,
     "prompts": prompts.prompts,
     "masking": prompts.masking,
-    "simulator": world.simulator,
-    "data_files": world.written,
+    "data_files": data_files.written,
     "runs_builtin": runs.builtin,
     "runs_served": runs.served,
     "episodes": traces.episodes,

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import astuple, fields, replace
-from itertools import pairwise
 from typing import Any
 
 from attune_data import Conversation, load
-from attune_data.simulate import simulate
 from attune_env.profile.request import profile_request
+from attune_env.testing import filler
 from attune_episodes import Request, Settings, plan
 from attune_episodes.judging import judge_request
 from attune_episodes.prompts import PromptSet
 from attune_episodes.settings import LABELS
-from attune_episodes.trainers.conversations import fresh_messages
 from attune_rewards.truth import truth_of
 from tests.episodes.builders import (
     BACKGROUND,
@@ -46,7 +44,7 @@ MARKERS = (*(f"{kind}-{n}" for n in (1, 2, 3) for kind in ("MSG", "OM", "ALT", "
 def prompts() -> Json:
     """Hashes of the messages and of the schema of each request."""
     sample = load("sample")
-    some = (sample[0], *simulate(1, 2), MARKED)
+    some = (sample[0], *filler(1, seed=2), MARKED)
     return {
         "fingerprints": {
             name: [PromptSet.named(name).fingerprint, PromptSet.named(name).judge_fingerprint]
@@ -67,10 +65,6 @@ def prompts() -> Json:
             about.conversation_id: [digest(asked.chat()), digest(asked.schema)]
             for about in sample
             for asked in [profile_request(about)]
-        },
-        "growing chat": {
-            about.conversation_id: [digest(fresh_messages(*pair)) for pair in pairwise(plan(about))]
-            for about in sample[:3]
         },
     }
 
@@ -99,7 +93,7 @@ def masking() -> Json:
         },
         "plan": {
             about.conversation_id: " ".join(request.id.split("/", 1)[1] for request in plan(about))
-            for about in (*sample, *simulate(5, 5))
+            for about in (*sample, *filler(5, seed=5, holes=0.2))
         },
         "truth": {about.conversation_id: _truth(about) for about in sample},
     }

@@ -9,8 +9,7 @@ from attune_env.lm_eval_tasks import tasks as lm_eval
 from attune_episodes import Settings, plan, score_row, trainers
 from attune_episodes.inspect_env import tasks as inspect
 from attune_episodes.inspect_env.tasks import REPLIES
-from attune_episodes.trainers import conversation_rows, training_dataset
-from attune_episodes.trainers.conversations import GrowingChat
+from attune_episodes.trainers import training_dataset
 from attune_episodes.trainers.verl import compute_score
 from attune_rewards import STAGES
 from tests.frozen.keeping import digest
@@ -32,21 +31,19 @@ def rows() -> Json:
     own = list(training_dataset("sample", reward="skill"))
     settings = Settings(prompts="compact", mode="verbose")
     compact = training_dataset(both[:1], settings=settings, reward="composite")
-    simulated = training_dataset("simulated", number=2, world_seed=5, prompts="compact")
+    written = training_dataset(number=2, prompts="compact")
     return {
         "rows": {name: {row["id"]: _row(row) for row in table} for name, table in made.items()},
         "compact": {row["id"]: _row(row) for row in compact},
         "scored": {name: [_scored(row) for row in table] for name, table in made.items()},
         "functions": {name: _functions(name, table) for name, table in made.items()},
         "training_dataset": {"columns": list(own[0]), "rows": len(own), "hash": digest([*map(_row, own)])},
-        "simulated": [_row(row) for row in simulated],
+        "written": [_row(row) for row in written],
         "demonstrations": _hashes(trainers.demonstrations(both)),
         "preference_pairs": _hashes(trainers.preference_pairs(both)),
         "to_verl": _hashes(trainers.to_verl(one)),
         "verl": [compute_score("attune", _text(row), row["truth"]) for row in made["composite"]],
         "to_skyrl": _hashes(trainers.to_skyrl(one)),
-        "conversations_to_skyrl": _hashes(trainers.to_skyrl(conversation_rows(both))),
-        "growing chats": {row["conversation_id"]: _growing_chat(row) for row in conversation_rows(both)},
     }
 
 
@@ -83,15 +80,6 @@ def _hashes(table: Iterable[Mapping[str, Any]]) -> list[Json]:
         {n: v if isinstance(v, (int, float)) or v is None else digest(v, 8) for n, v in row.items()}
         for row in table
     ]
-
-
-def _growing_chat(row: Mapping[str, Any]) -> Json:
-    chat = GrowingChat.of_row(row["task"])
-    said = replies(chat.episode.conversation)
-    rewards = []
-    while not chat.done:
-        rewards.append(chat.submit(said[chat.episode.request.id])[0])
-    return {"row": digest(row), "rewards": rewards, "total": chat.episode.total}
 
 
 # --- harnesses -----------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES, TurnPrediction
 
 ID: Final = "attune_env:Attune/Conversation-v0"
-LIVE: Final = "attune_env:Attune/Live-v0"
 TIME: Final = "2026-01-01T00:00:00+00:00"
 Env = gymnasium.Env[Any, Any]
 Act = Callable[[Env, dict[str, Any]], Any]
@@ -28,9 +27,9 @@ WRAPPERS: Final[dict[str, tuple[Callable[[Env], Env], ...]]] = {
 }
 
 
-def make(*wrappers: Callable[[Env], Env], id: str = ID, **arguments: Any) -> Env:
+def make(*wrappers: Callable[[Env], Env], **arguments: Any) -> Env:
     """The environment through `gymnasium.make`, wrapped."""
-    env: Env = gymnasium.make(id, **arguments)
+    env: Env = gymnasium.make(ID, **arguments)
     for wrapper in wrappers:
         env = wrapper(env)
     return env

@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 
 from attune_data import Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
-from attune_data.simulate import simulate
+from attune_env.testing import filler
 from attune_episodes import Episode, Settings, builtin_policy, plan
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
 from attune_episodes.policies.base import prepared
@@ -80,7 +80,7 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
 def test_the_oracle_earns_one_in_every_form(form: str, step: str, strategy: str) -> None:
-    data = [*SAMPLE[:3], *simulate(1, seed=3, level="tangled")]
+    data = [*SAMPLE[:3], *filler(1, holes=0.3)]
     oracle = builtin_policy("oracle", data)
     for about in data:
         rewards, infos = played(oracle, about, form, step=step, panas_strategy=strategy)

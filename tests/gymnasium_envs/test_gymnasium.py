@@ -24,7 +24,7 @@ from gymnasium.wrappers import FilterObservation, FlattenObservation, RecordEpis
 from attune_data import load
 from attune_episodes.gymnasium_envs import JSONAction, TypedAction, no_answer
 from attune_rewards import STAGES
-from tests.gymnasium_envs.play import ID, LIVE, Env, episode, make, random_act, same
+from tests.gymnasium_envs.play import ID, Env, episode, make, random_act, same
 
 SAMPLE = load("sample")
 _ONLY_NUMBERS = functools.partial(FilterObservation, filter_keys=["turn", "stages", "fields", "questions"])
@@ -40,18 +40,9 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "by request": {"step": "request"},
     "all stages": {"stages": STAGES},
     "changes": {"panas_strategy": "blind_delta", "mode": "verbose", "step": "request"},
-    "simulated": {"data": "simulated", "level": "plain"},
+    "endless": {"data": "3*written:dev+sample"},
     "terminal": {"dense": False, "reward": "skill"},
     "shard": {"sampling": "sequential", "shard": [1, 3], "labels": "official"},
-    "live": {"id": LIVE},
-    "live, finite": {"id": LIVE, "number": 3, "level": "plain", "sampling": "sequential"},
-    "live, other reader": {
-        "id": LIVE,
-        "reader": "lexicon",
-        "world_seed": 4,
-        "shard": [1, 3],
-        "training": True,
-    },
 }
 WRAPPED = ".*is different from the unwrapped version"
 """check_env says so of every wrapped environment."""
@@ -71,10 +62,7 @@ def test_check_env_finds_nothing(arguments: str, render_mode: str | None) -> Non
     check_env(make(render_mode=render_mode, **ARGUMENTS[arguments]).unwrapped)
 
 
-@pytest.mark.parametrize(
-    ("form", "arguments"),
-    [*itertools.product(FORMS, ["default", "by request"]), ("time limit", "live")],
-)
+@pytest.mark.parametrize(("form", "arguments"), [*itertools.product(FORMS, ["default", "by request"])])
 def test_check_env_finds_nothing_in_the_wrapped_forms(form: str, arguments: str) -> None:
     env = make(*FORMS[form], **ARGUMENTS[arguments])
     env.action_space.seed(0)
@@ -111,17 +99,17 @@ def test_specs_go_through_json(wrapper: Any, arguments: str) -> None:
 # --- vectors ------------------------------------------------------------------------------------------
 
 
-def vector(mode: str, number: int = 3, id: str = ID, **arguments: Any) -> VectorEnv[Any, Any, Any]:
+def vector(mode: str, number: int = 3, **arguments: Any) -> VectorEnv[Any, Any, Any]:
     options = arguments.pop("vector_kwargs", {})
     if mode == "async":
         options = {"shared_memory": False} | options  # text has no place in shared memory
     made: VectorEnv[Any, Any, Any] = gymnasium.make_vec(
-        id, num_envs=number, vectorization_mode=mode, vector_kwargs=options, **arguments
+        ID, num_envs=number, vectorization_mode=mode, vector_kwargs=options, **arguments
     )
     return made
 
 
-@pytest.mark.parametrize("arguments", ["default", "by request", "live"])
+@pytest.mark.parametrize("arguments", ["default", "by request"])
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_vectors_play_what_single_environments_play(mode: str, arguments: str) -> None:
     envs = vector(mode, **ARGUMENTS[arguments])
@@ -150,8 +138,7 @@ def test_vectors_play_what_single_environments_play(mode: str, arguments: str) -
                     assert infos["parts"][name][i] == part
                 if ended[i]:
                     assert infos["total"][i] == info["total"]
-                    if "result" in info:
-                        assert infos["result"][i]["conversationId"] == info["conversation_id"]
+                    assert infos["result"][i]["conversationId"] == info["conversation_id"]
     finally:
         envs.close()
 
@@ -164,7 +151,7 @@ def test_shared_memory_is_refused_rather_than_serving_stale_texts() -> None:
 # --- others -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", ["default", "by request", "simulated", "live"])
+@pytest.mark.parametrize("arguments", ["default", "by request", "endless"])
 def test_copies_and_pickles_go_on_where_the_original_stands(arguments: str) -> None:
     env = make(**ARGUMENTS[arguments]).unwrapped
     env.action_space.seed(0)
@@ -178,7 +165,7 @@ def test_copies_and_pickles_go_on_where_the_original_stands(arguments: str) -> N
         while not ended:
             observation, reward, ended, _, info = one.step(one.action_space.sample())
             trace += [observation, reward, info["parts"]]
-        ends.append([*trace, info["total"], dict(info.get("result", {})), one.reset()[0]])
+        ends.append([*trace, info["total"], dict(info["result"]), one.reset()[0]])
     assert all(same(one, two) for other in ends[1:] for one, two in zip(ends[0], other, strict=True))
 
 

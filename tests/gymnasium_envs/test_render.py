@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from gymnasium.error import ResetNeeded
 
 from attune_data import Conversations, load
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
@@ -74,3 +75,10 @@ def test_human_prints_each_step_and_render_gives_nothing(capsys: pytest.CaptureF
         assert "emotions" in out
     assert env.render() is None
     assert capsys.readouterr().out == ""
+
+
+def test_there_is_no_transcript_before_the_reset_or_without_a_mode() -> None:
+    with pytest.raises(ResetNeeded, match="before render"):
+        make(render_mode="ansi").unwrapped.render()
+    with pytest.warns(UserWarning, match=r"render\(\) does nothing"):
+        assert make().unwrapped.render() is None

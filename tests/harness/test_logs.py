@@ -78,7 +78,7 @@ def test_data_that_differ_from_those_of_the_run_are_refused(tmp_path: Path) -> N
     with pytest.raises(DataError, match="has changed since the run"):
         rollouts_from(lines, place)
     with pytest.raises(SettingsError, match="is endless"):
-        rollouts_from(lines, "simulated")
+        rollouts_from(lines, "2*written+sample")
 
 
 def test_other_prompts_or_wording_than_those_of_the_run_are_refused() -> None:

@@ -36,10 +36,10 @@ def test_a_document_says_what_is_asked_and_nothing_of_what_was_annotated() -> No
     assert json.loads(doc["settings"])["mode"] == "omniscient"
 
 
-def test_a_simulated_world_is_as_large_as_said() -> None:
-    assert len(asked(data="simulated", number=2, world_seed=3).conversations) == 2
+def test_an_endless_mixture_is_as_large_as_said() -> None:
+    assert len(asked(data="2*written+sample", number=2).conversations) == 2
     with pytest.raises(SettingsError, match="limit the number of conversations: attune_number=20"):
-        asked(data="simulated")
+        asked(data="2*written+sample")
 
 
 def test_conversations_with_nothing_to_ask_in_the_stage_are_left_out(tmp_path: Path) -> None:
@@ -78,7 +78,6 @@ def test_nothing_annotated_is_told_before_anything_is_asked(tmp_path: Path) -> N
     ({"attune_number": 0}, SettingsError, "number is 0"),
     ({"attune_number": "two"}, SettingsError, "number is"),
     ({"attune_where": 3}, SettingsError, "where is 3"),
-    ({"attune_world_seed": 3}, SettingsError, 'apply only to data="simulated"'),
     ({"attune_data": 2024}, SettingsError, "attune_data is 2024"),
     ({"attune_data": "no/such/ordner 🫠"}, DataError, "no/such/ordner 🫠"),
 ])  # fmt: skip

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from attune_data import Conversations
-from attune_data.simulate import simulate
+from attune_data import Conversations, load
 from attune_env.profile.baselines import baseline, best_constants
 from attune_env.profile.fields import Number, plain, set_f1
 from tests.profile.people import FIELDS, FORM, person
@@ -45,8 +44,8 @@ def test_the_prior_is_fitted_on_the_other_participants(
         assert {name: plain(value) for name, value in guesses.items()} == want
 
 
-def test_no_constant_of_the_options_does_better_on_simulated_people() -> None:
-    people = simulate(12, seed=8)
+def test_no_constant_of_the_options_does_better_on_written_people() -> None:
+    people = load("written:dev")[:12]
     stated = [FORM.stated(one) for one in people]
     best: dict[str, Any] = best_constants(FORM, people)
     diagnoses = FIELDS["diagnoses"].options

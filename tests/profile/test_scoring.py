@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data import Conversations, DataError
-from attune_data.simulate import simulate
+from attune_data import Conversations, DataError, load
 from attune_env.profile.baselines import baseline
 from attune_env.profile.fields import form_with, plain
 from attune_env.profile.scoring import FieldScore, score_guesses
@@ -74,7 +73,7 @@ def test_a_tie_of_two_classes_makes_a_prior_of_zero_and_no_gain_of_it() -> None:
 
 
 def test_knowing_everything_is_perfect_and_silence_and_the_prior_gain_nowhere() -> None:
-    people = list(simulate(12, seed=2))
+    people = list(load("written:dev")[:12])
     prior = baseline("prior", people, FORM)
     knows = scored(people, *(guessed(one.conversation_id, **truth(one)) for one in people))
     silent = scored(people, *(guessed(one.conversation_id) for one in people))

@@ -78,3 +78,40 @@ def test_reparsing_a_damaged_file_is_no_crash(place: Path, edit: Callable[[Json]
     change(place / "results" / FIRST, edit)
     done = attune("score", "--results", "results", "--data", "data", "--reparse", "--skip-invalid", cwd=place)
     assert FIRST in done.stderr or read(place / "scores.json")["metadata"]["n_results"] == 6
+
+
+DAMAGED: list[Callable[[Json], object]] = [
+    lambda record: record["turns"].__setitem__(0, "the first turn, as text"),
+    lambda record: record["turns"].__setitem__(1, None),
+    lambda record: record["turns"].insert(1, record["turns"][0]),  # a turn given twice
+    lambda record: record["turns"][0].update(turnNumber="1"),
+    lambda record: record["turns"][0].update(turnNumber=77),
+    lambda record: record.update(turns="all of them, as text"),
+    lambda record: record.update(turns={"1": record["turns"][0]}),
+    lambda record: record.update(post_conversation="the end, as text"),
+    lambda record: record["turns"][0].update(attune="marks, as text"),
+    lambda record: record["turns"][0].pop("attune"),
+    lambda record: record["turns"][0]["attune"].update(replies="all, as text"),
+    lambda record: record["turns"][0]["attune"]["replies"].update(assess=["a list"]),
+    lambda record: record["turns"][0]["attune"]["replies"].pop("assess"),
+    lambda record: record["post_conversation"].update(attune=[]),
+]
+MISSING: list[Callable[[Json], object]] = [
+    lambda record: record["turns"].pop(),
+    lambda record: record.pop("turns"),
+    lambda record: record.pop("post_conversation"),
+]
+
+
+@pytest.mark.parametrize("edit", [*DAMAGED, *MISSING])
+def test_what_cannot_be_read_again_counts_as_it_does_without_reparsing(
+    place: Path, edit: Callable[[Json], object]
+) -> None:
+    change(place / "results" / FIRST, edit)
+    _, plain = score(place)
+    before = composites(read(place / "scores.json"))
+    _, again = score(place, "--reparse")
+    assert composites(read(place / "scores.json")) == before
+    assert set(plain) <= set(again)
+    if edit in DAMAGED:
+        assert any(FIRST in line for line in again)

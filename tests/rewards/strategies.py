@@ -41,9 +41,11 @@ TEXTS = st.sampled_from(["", "I feel heard", "too long, too cold", EMOJI, RIGHT_
 ANSWERS = st.sampled_from(["yes", "no", "na", None])
 RATINGS = st.integers(1, 7)
 
-TRUE_TAGS = st.lists(st.builds(Tag, st.sampled_from(EMOTIONS), st.none() | RATINGS), max_size=3)
+# each feeling once, as people name them: strict scores count them so, canonical scores take lists as they are
+_once: Any = {"max_size": 3, "unique_by": lambda tag: tag.emotion.casefold()}
+TRUE_TAGS = st.lists(st.builds(Tag, st.sampled_from(EMOTIONS), st.none() | RATINGS), **_once)
 ANY_EMOTION = st.sampled_from([*EMOTIONS, "upset", "PROUD", "Wistful", EMOJI, ""])
-PREDICTED_TAGS = st.lists(st.builds(Tag, ANY_EMOTION, st.none() | RATINGS), max_size=3).map(tuple)
+PREDICTED_TAGS = st.lists(st.builds(Tag, ANY_EMOTION, st.none() | RATINGS), **_once).map(tuple)
 Q1_ANSWERS = st.lists(st.sampled_from(Q1_OPTIONS), max_size=3)
 FREE_TEXTS = st.lists(TEXTS, max_size=2)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data.affect import EMOTIONS
 from attune_rewards import Tag
 from attune_rewards import emotion as metrics
+from attune_rewards.parts import Leaf
+from attune_rewards.predictions import Assess
+from attune_rewards.truth import TurnTruth
 from tests.rewards.builders import EMOJI, LONG
 
 UPSET, PROUD, INSPIRED, HOSTILE = Tag("Upset"), Tag("Proud"), Tag("Inspired"), Tag("Hostile")
@@ -102,3 +110,46 @@ def test_valence_arousal(truth: Tags, guess: Tags, value: float) -> None:
 ])  # fmt: skip
 def test_valence_arousal_with_intensity(truth: Tags, guess: Tags, value: float) -> None:
     assert metrics.va_intensity_score(truth, guess) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("tags", "once"), [
+    ([], []),
+    ([UPSET, PROUD], [UPSET, PROUD]),
+    ([UPSET, Tag("Upset", 4), Tag("uPSET", 7)], [Tag("Upset", 4)]),  # the first known intensity
+    ([Tag("Upset", 2), PROUD, Tag("UPSET", 6), PROUD], [Tag("Upset", 2), PROUD]),  # at the first place
+    ([WISTFUL, Tag("wistful", 3)], [Tag("Wistful", 3)]),  # wrong tags too
+    ([UPSET] * 200, [UPSET]),
+])  # fmt: skip
+def test_each_feeling_once(tags: Tags, once: Tags) -> None:
+    assert list(metrics.each_once(tags)) == once
+
+
+TURN = TurnTruth(1, (), False, (), (), (), (), {}, ())
+SAID = Assess()
+SCORED = [leaf for leaf in metrics.LEAVES if leaf.name.startswith("emotion_")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(SCORED))
+def test_no_strict_score_changes_when_a_feeling_is_named_again(
+    data: st.DataObject, leaf: Leaf[TurnTruth, Assess]
+) -> None:
+    tag = st.builds(Tag, st.sampled_from([*EMOTIONS, "Wistful"]), st.integers(1, 7))
+    some = st.lists(tag, max_size=6, unique_by=lambda one: one.emotion)
+    truth, guess = data.draw(some), data.draw(some)
+    # a repetition says nothing new, in whatever case and with whatever intensity
+    again = data.draw(st.lists(st.sampled_from(guess), max_size=6)) if guess else []
+    again = [Tag(data.draw(st.sampled_from([one.emotion, one.emotion.upper()])), 7) for one in again]
+    turn = replace(TURN, tags=tuple(truth))
+    scores = {leaf.value(turn, replace(SAID, tags=tuple(tags))) for tags in (guess, [*guess, *again])}
+    assert len(scores) == 1
+    doubled = replace(TURN, tags=(*truth, *truth))  # nor by an annotation that names it twice
+    assert leaf.value(doubled, replace(SAID, tags=tuple(guess))) in scores
+
+
+def test_what_naming_a_feeling_twice_earned() -> None:
+    leaf = next(leaf for leaf in SCORED if leaf.name == "emotion_va")
+    turn = replace(TURN, tags=(UPSET, HOSTILE))
+    once, twice = (replace(SAID, tags=(UPSET,) * times) for times in (1, 2))
+    assert metrics.va_score(turn.tags or (), twice.tags or ()) > 0.97  # canonical: as in the official scorer
+    assert leaf.value(turn, once) == leaf.value(turn, twice) == 0.5

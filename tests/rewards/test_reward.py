@@ -133,8 +133,8 @@ def test_a_floor_bounds_what_an_unreadable_reply_costs_and_leaves_the_rest() -> 
     about = conversation(turn(judgements=[judgement("B1", "yes", "yes")], tags=[]))
     said = Assess((), {"B1": "yes"}, {"B1": "yes"})
     skill, bounded = RewardSpec.preset("skill"), RewardSpec.preset("skill_bounded")
-    # baselines: feelings .4711, what was done .7544, what was wanted .8158: -n/(1 - n) is -.89, -3.07, -4.43
+    # baselines: feelings .3896, what was done .8056, what was wanted .8249: -n/(1 - n) is -.64, -4.14, -4.71
     lost, unbounded = (score_request(about, "assess", 1, None, spec).value for spec in (bounded, skill))
-    assert lost == pytest.approx((0.24 * -0.8907 + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
-    assert unbounded == pytest.approx((0.24 * -0.8907 + 0.49 * -(3.0713 + 4.4292) / 2) / 0.73, abs=1e-3)
+    assert lost == pytest.approx((0.24 * -0.6383 + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
+    assert unbounded == pytest.approx((0.24 * -0.6383 + 0.49 * -(4.1439 + 4.7102) / 2) / 0.73, abs=1e-3)
     assert score_request(about, "assess", 1, said, bounded).value == pytest.approx(1.0)

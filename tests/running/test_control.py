@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_env.running import loop as endpoint_loop
-from attune_env.running.answer import Usage
-from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Tally
-from attune_env.running.faults import Fault, StopRun
+from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, StopRun, Tally
 from attune_env.running.loop import Watcher, disk_message
 from attune_env.running.settings import Options, Patience
+from attune_episodes.chat.completion import Usage
+from attune_episodes.chat.faults import Fault
 from tests import PATIENCE
 from tests.running.playing import met, small
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from attune_env.running.faults import KINDS, status_fault
 from attune_env.running.settings import Patience
 from attune_episodes import Settings, plan
-from attune_episodes.chat_answers import retry_after
+from attune_episodes.chat.faults import KINDS, retry_after, status_fault
 from tests import PATIENCE
 from tests.data.builders import Json
-from tests.endpoint import answers_of, serve
+from tests.endpoint import Fault, answers_of, serve
 from tests.running.playing import CALLS, QUICK, files, met, model, play, small, the_only
 
 DATA = small("c-1")
@@ -79,7 +78,7 @@ def test_bytes_that_are_never_utf8_are_replaced_in_the_end(tmp_path: Path) -> No
     ("garbage,text=<think>and so on", "unparsed:unfinished_reasoning", None),
     ("empty", "unparsed:empty", None),
     ("length", "unparsed:truncated", "length"),
-    ("refusal", "unparsed:no_json", "refusal"),
+    ("refusal", "unparsed:empty", "refusal"),
     ("content_filter", "unparsed:empty", "content_filter"),
 ])  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_asked_again_and_then_stands_with_its_reason(
@@ -90,7 +89,7 @@ def test_an_answer_that_cannot_be_read_is_asked_again_and_then_stands_with_its_r
     assert asked == [plan(DATA[0])[1].chat()] * 3  # always from the original messages
     status, facts = outcome(tmp_path / "stays")
     assert (status, facts["asks"], facts.get("finish")) == (reason, 3, finish)
-    assert facts["unread"] == [reason, reason]
+    assert facts["unread"] == ["refusal" if fault == "refusal" else reason] * 2
     assert (report.failed, report.tally.parse_rate) == ((), (CALLS - 1) / CALLS)
     met(tmp_path / "passes", DATA, f"{fault},of={STAGE},first=2")
     status, facts = outcome(tmp_path / "passes")
@@ -301,7 +300,9 @@ def test_a_server_with_structured_outputs_gets_the_schema_of_each_stage_but_plai
 
 
 def test_a_stage_whose_schema_is_refused_goes_without_it(tmp_path: Path) -> None:
-    report, server = met(tmp_path, DATA, "400,of=c-1/1/prefer,first=1", concurrency=1)
+    said = json.dumps({"error": {"message": "the grammar of response_format is too large"}})
+    refusal = Fault("merged", 400, text=said, of="c-1/1/prefer", first=1)
+    report, server = met(tmp_path, DATA, refusal, concurrency=1)
     held = {c.request for c in server.calls if c.status == 200 and "response_format" in c.body}
     assert report.written == 1
     assert held == {r.id for r in plan(DATA[0]) if r.stage not in ("draft", "prefer")}

@@ -21,11 +21,11 @@ from tests.running.test_rejudge import again
 DATA = small("c-1")
 JOURNAL = "_calls_custom_lab_m.jsonl"
 HUGE = 10**400
-ODD: list[Json] = [
-    {"choices": [{"finish_reason": "\ud800"}]},
+ODD: list[Json] = [  # the first is of a draft, which an unknown finish would make a fault
+    {"choices": [{"finish_reason": None, "message": {"reasoning": "\udfff", "role": 5, "tool_calls": HUGE}}]},
     {"choices": [{"finish_reason": "x" * 10**6}]},
     {"choices": [{"finish_reason": ["stop"]}]},
-    {"choices": [{"finish_reason": None, "message": {"reasoning": "\udfff", "role": 5, "tool_calls": HUGE}}]},
+    {"choices": [{"finish_reason": "\ud800"}]},
     {"choices": [{"message": {"reasoning_content": "r" * 2 * 10**6}}]},
     {"id": "\ud800", "provider": "\ud800", "created": HUGE, "model": "\ud800"},
     {"model": "m" * 10**6, "usage": None},

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from attune_data import SettingsError, load
 from attune_env.cli.server import end
-from attune_env.running.answer import Usage
 from attune_env.running.journal import (
     CallKey,
     Finished,
@@ -29,6 +28,7 @@ from attune_env.running.journal import (
     journal_name,
     overwriting_in,
 )
+from attune_episodes.chat.completion import Usage
 from tests import PATIENCE
 from tests.command import ATTUNE, attune, data_folder, names
 from tests.endpoint import answers_of, serve

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from attune_data import SettingsError
-from attune_env.running.answer import read_answer
-from attune_env.running.faults import status_fault
 from attune_env.running.providers import Endpoint, Secret, checked_url, endpoint_of
+from attune_episodes.chat.completion import read_answer
+from attune_episodes.chat.faults import status_fault
 from tests.command import attune, data_folder
 from tests.endpoint import answers_of, serve
 from tests.running.playing import KEY, met, model, play, small

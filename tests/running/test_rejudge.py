@@ -180,7 +180,7 @@ def test_the_command(tmp_path: Path) -> None:
         assert len(server.calls) == 8
     assert out.splitlines()[0] == "judged 2 results in results; 0 were already judged"
     assert out.splitlines()[1].startswith("8 calls, ")
-    assert 'next: attune score --results "results" --data "data"' in out
+    assert "next: attune score --results results --data data" in out
     assert "2/2 c-" in err
     _, err = attune_here("rejudge custom j --results results --data data", tmp_path, 2)
     assert "needs --base-url" in err
@@ -205,4 +205,4 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
         assert len(server.calls) == 2 * 2
     assert "3 of 3 conversations match category=Work" in err
     assert out.splitlines()[0] == "judged 2 results in results; 0 were already judged"
-    assert '--data "data" --where category=Work --output' in out
+    assert "--data data --where category=Work --output" in out

@@ -55,7 +55,8 @@ def test_each_request_is_sent_once_word_for_word_and_gives_what_the_policy_gives
     _, server = met(tmp_path / "served", sample(), answers=book())
     wanted = {json.dumps(r.chat()) for c in sample() for r in plan(c)}
     assert sorted(json.dumps(call.body["messages"]) for call in server.calls) == sorted(wanted)
-    assert all(set(call.body) <= {"model", "messages", "response_format"} for call in server.calls)
+    sent = {"model", "messages", "stream", "response_format"}
+    assert all(set(call.body) <= sent and call.body["stream"] is False for call in server.calls)
     run_builtin("lexicon", sample(), tmp_path / "built")
     served, built = (
         [without_times(record) for record in files(tmp_path / way).values()] for way in ("served", "built")
@@ -132,7 +133,7 @@ def test_a_run_goes_on_at_the_first_missing_call_and_loads_nothing_where_none_is
     assert (second.stopped, second.tally.calls_kept, second.tally.new) == (None, 25, total - 25)
     asked = [json.dumps(call.body["messages"]) for call in [*early.calls, *late.calls]]
     assert len(asked) == len(set(asked)) == total
-    monkeypatch.setitem(sys.modules, "attune_env.running.client", None)  # an import of it would fail
+    monkeypatch.setitem(sys.modules, "attune_episodes.chat.client", None)  # an import of it would fail
     assert met(tmp_path, sample(), answers=book())[0].complete_before == 3
 
 

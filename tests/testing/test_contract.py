@@ -16,8 +16,7 @@ from functools import cache
 import pytest
 
 from attune_data import Conversation, load
-from attune_data.simulate import simulate
-from attune_env.testing import Outcome, Player, check_env_contract, check_episode, check_reward
+from attune_env.testing import Outcome, Player, check_env_contract, check_episode, check_reward, filler
 from attune_episodes import BUILTIN, MODES, Episode, Policy, Settings, builtin_policy, rollout
 from attune_episodes.policies.base import prepared
 from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
@@ -101,7 +100,7 @@ EMPTY_AT_MOST = {
     "behaviour": 0.0,
     "preference": 0.0,
     "holistic": 0.05,
-    "skill": -1.8,
+    "skill": -2.0,
     "skill_bounded": -0.7,
 }
 """Preset -> the most that silence may earn on the first five conversations of the sample: `empty` gives two
@@ -139,7 +138,7 @@ def test_every_policy_keeps_the_contract_of_an_episode(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
 @pytest.mark.parametrize("mode", MODES)
-def test_the_sample_and_simulated_people_keep_it_in_every_mode(mode: Mode, strategy: PanasStrategy) -> None:
+def test_the_sample_and_filler_keep_it_in_every_mode(mode: Mode, strategy: PanasStrategy) -> None:
     settings = Settings(mode=mode, panas_strategy=strategy)
     check_episode(load("sample"), settings=settings)
-    check_episode(simulate(10, seed=5), settings=settings, reward="skill")
+    check_episode(filler(10, seed=5), settings=settings, reward="skill")

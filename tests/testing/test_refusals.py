@@ -43,7 +43,7 @@ def test_a_prompt_that_depends_on_an_answer_is_refused(monkeypatch: pytest.Monke
         felt = str([turn.mood_shift_tags for turn in about.turns])
         return tuple(replace(request, user_message=felt) for request in plan(about, settings))
 
-    monkeypatch.setattr("attune_env.testing.plan", leaking)
+    monkeypatch.setattr("attune_env.testing.contracts.plan", leaking)
     with pytest.raises(
         ContractError, match="sample-01/1/draft: what is asked depends on the annotated answers"
     ):

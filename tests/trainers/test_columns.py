@@ -9,8 +9,9 @@ import datasets
 import pytest
 
 from attune_data import DataError
+from attune_data.mixture import Mixture
 from attune_episodes import score_row
-from attune_episodes.trainers import conversation_rows, to_skyrl, to_verl, training_dataset
+from attune_episodes.trainers import to_skyrl, to_verl, training_dataset
 from attune_episodes.trainers.truth import PARTS
 from attune_episodes.trainers.verl import compute_score
 from tests.trainers.batches import SAMPLE, replies, rows_of
@@ -49,16 +50,12 @@ def test_rows_keep_all_that_matters_in_skyrls_columns() -> None:
     assert row["env_class"] == "attune-request"
     assert row["reward_spec"] == {"method": "rule", "ground_truth": ROWS[5]["truth"]}
     assert row["prompt"] == ROWS[5]["prompt"]
-    whole = conversation_rows(SAMPLE[:2])
-    row = to_skyrl(whole)[1]
-    assert (row["env_class"], row["data_source"]) == ("attune-conversation", "attune/conversation")
-    assert row["reward_spec"]["ground_truth"] == whole[1]["task"]
-    assert (row["extra_info"]["index"], row["extra_info"]["reward"]) == (1, "skill")
+    assert (row["extra_info"]["index"], row["extra_info"]["reward"]) == (5, "skill")
 
 
 @pytest.mark.parametrize("convert", [to_verl, to_skyrl])
 def test_streams_stay_streams_and_what_is_no_dataset_is_refused(convert: Any) -> None:
-    stream = training_dataset(prompts="compact")
+    stream = training_dataset(Mixture([(SAMPLE, 1)]), prompts="compact")
     made = convert(stream)
     assert isinstance(made, datasets.IterableDataset)
     mapped = stream.map(lambda row: row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -14,18 +13,27 @@ from typing import Any
 import datasets
 import pytest
 
-from attune_data import BenchmarkTrainingError, Conversation, DataError, SettingsError, UnknownNameError, load
+from attune_data import (
+    BenchmarkTrainingError,
+    Conversation,
+    Conversations,
+    DataError,
+    SettingsError,
+    UnknownNameError,
+    load,
+)
 from attune_data.constants import Provenance
-from attune_data.simulate import LEVELS, Simulation
+from attune_data.mixture import Mixture
 from attune_data.version import SCORING_VERSION, __version__
+from attune_env.testing import filler
 from attune_episodes import Settings, plan
 from attune_episodes.trainers import training_dataset
 from tests.data.builders import folder
 from tests.episodes.players import example, unannotated
 
 SAMPLE = load("sample")
-COLUMNS = ["prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight", "reward",
-           "truth", "provenance"]  # fmt: skip
+COLUMNS = ["prompt", "id", "conversation_id", "participant_id", "stage", "turn", "weight", "reward", "truth",
+           "provenance"]  # fmt: skip
 
 
 def ids(rows: Any, count: int = 10**6) -> list[str]:
@@ -46,7 +54,7 @@ def test_a_sequence_makes_a_table_with_fixed_columns_whatever_the_rows_hold() ->
     assert len(set(rows["id"])) == len(rows) == 214
     assert rows.to_list() == training_dataset("sample").to_list()
     reflect = training_dataset([mine()], settings=Settings(prompts="compact"), stages=["reflect"])
-    assert reflect["turn"][:] == reflect["level"][:] == [None]
+    assert reflect["turn"][:] == [None]
     assert reflect.features == rows.features
     asked = Settings(prompts="compact", stages=("reflect",))
     assert reflect[0]["prompt"] == plan(mine(), asked)[0].chat()
@@ -60,41 +68,6 @@ def test_many_conversations_make_one_table_without_those_that_nothing_scores(
     many = [SAMPLE[0].model_copy(update={"conversation_id": f"c{i}"}) for i in range(10)]
     rows = training_dataset([unannotated().marked("own"), *many], stages=["reflect"])
     assert rows["conversation_id"][:] == [f"c{i}" for i in range(10)]
-
-
-# --- simulated conversations ---------------------------------------------------------------------
-
-
-def test_an_endless_world_is_a_stream_and_a_number_of_it_a_table() -> None:
-    asked: dict[str, Any] = {"world_seed": 3, "level": "clear", "prompts": "compact"}
-    stream, table = training_dataset(**asked), training_dataset(**asked, number=2)
-    assert isinstance(stream, datasets.IterableDataset)
-    assert (stream.column_names, stream.features) == (COLUMNS, table.features)
-    assert list(stream.take(len(table))) == list(table)
-    assert {(row["provenance"], row["level"]) for row in table} == {("simulated", "clear")}
-    world = Simulation(3, level="clear")
-    assert list(dict.fromkeys(table["conversation_id"])) == [world[i].conversation_id for i in range(2)]
-    given = training_dataset(world, prompts="compact")
-    assert list(given.take(len(table))) == list(table)
-    others = training_dataset(world_seed=4, number=2)
-    assert set(table["participant_id"]).isdisjoint(others["participant_id"])
-
-
-def levels_of(**given: Any) -> list[tuple[str, str]]:
-    rows = training_dataset(prompts="compact", stages=["reflect"], world_seed=1, **given)
-    return [(row["level"], row["conversation_id"]) for row in islice(rows, 5)]
-
-
-def test_a_list_of_levels_takes_turns_and_a_schedule_goes_from_one_to_the_next() -> None:
-    worlds = {name: Simulation(1, level=name) for name in LEVELS}
-
-    def wanted(*names: str) -> list[tuple[str, str]]:
-        return [(name, worlds[name][index].conversation_id) for index, name in enumerate(names)]
-
-    turns = wanted("plain", "default", "plain", "default", "plain")
-    assert levels_of(level=["plain", LEVELS["default"]]) == turns
-    assert levels_of(level=["plain", "default"], number=4) == turns[:4]
-    assert levels_of(level={"plain": 1, "tangled": 2}) == wanted("plain", "tangled", "tangled")
 
 
 # --- lazy sources --------------------------------------------------------------------------------
@@ -148,7 +121,7 @@ def test_shuffling_is_seeded_and_loses_nothing() -> None:
 # --- who may be trained on -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mark", ["own", "imported", "simulated"])
+@pytest.mark.parametrize("mark", ["own", "imported"])
 def test_each_row_carries_the_mark_of_its_conversation(mark: str) -> None:
     rows = training_dataset([mine(mark)])
     assert set(rows["provenance"]) == {mark}
@@ -195,16 +168,12 @@ def test_past_the_guard_every_row_and_the_dataset_say_so() -> None:
     ({"prompts": "short"}, UnknownNameError, 'no prompt set named "short"; known: full, compact'),
     ({"reward": "skil"}, UnknownNameError, "did you mean 'skill'"),
     ({"reward": 3}, TypeError, "a reward is a RewardSpec or the name of a preset, got int"),
-    ({"level": "easy"}, UnknownNameError, "easy"),
-    ({"level": []}, SettingsError, "level is empty"),
-    ({"level": {"plain": 0}}, SettingsError, '"plain" has 0 conversations'),
-    ({"level": {"plain": 3}, "number": 3}, SettingsError, "leave out number"),
     ({"number": 0}, SettingsError, "at least 1"),
-    ({"split": "dev"}, SettingsError, "split"),
+    ({"split": "dev"}, SettingsError, "is kept for evaluation"),
+    ({"data": filler(2)}, SettingsError, "filler"),
+    ({"data": iter(filler(2)), "allow_benchmark_training": True}, SettingsError, "filler"),
     ({"data": "nowhere"}, DataError, "nowhere"),
-    ({"data": "sample", "world_seed": 2}, SettingsError, "world_seed"),
-    ({"data": "sample", "level": ["plain"]}, SettingsError, "level"),
-    ({"data": Simulation(1), "number": 3}, SettingsError, "to data given by name, not to objects"),
+    ({"data": iter(SAMPLE), "number": 3}, SettingsError, "not to other objects"),
     ({"data": []}, DataError, "at least one conversation"),
     ({"data": iter(())}, DataError, "at least one conversation to train on"),
     ({"data": [unannotated().marked("own")]}, DataError, "no annotation that reward 'skill' scores"),
@@ -219,14 +188,15 @@ def test_arguments_that_name_nothing_are_refused_at_the_call(
         training_dataset(**given)
 
 
-def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
-    rows = training_dataset("written", stages=["prefer"], number=2)
-    train = load("written", split="train")
-    assert {row["conversation_id"] for row in rows} == {one.conversation_id for one in train[:2]}
+def test_by_default_rows_are_of_the_train_part_of_the_written_corpus() -> None:
+    train = load("written:train")
+    rows = training_dataset(stages=["prefer"], prompts="compact")
+    assert set(rows["conversation_id"]) <= {one.conversation_id for one in train}
+    assert len(set(rows["conversation_id"])) > 200
+    few = training_dataset("written", number=2, stages=["prefer"], prompts="compact")
+    assert set(few["conversation_id"]) == {one.conversation_id for one in train[:2]}
     with pytest.raises(SettingsError, match=r"is kept for evaluation; train on \"written:train\""):
         training_dataset("written:test")
-    with pytest.raises(SettingsError, match="is kept for evaluation"):
-        training_dataset("written", split="dev")
     for loaded, held in ((load("written:test"), "59 of 59"), (load("written"), "95 of 309")):
         for source in (loaded, iter(loaded)):  # a stream is refused at the first of them
             with pytest.raises(
@@ -237,20 +207,20 @@ def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
             training_dataset(loaded)
 
 
-def test_mixtures_take_turns_by_weight_and_tell_the_level() -> None:
-    rows = training_dataset("2*written+simulated", level="plain", stages=["prefer"], prompts="compact")
-    order = list(dict.fromkeys((row["conversation_id"], row["level"]) for row in islice(rows, 40)))
-    train, world = load("written", split="train"), Simulation(0, level="plain")
-    assert order[:5] == [
-        (train[0].conversation_id, None), (world[0].conversation_id, "plain"),
-        (train[1].conversation_id, None), (train[2].conversation_id, None),
-        (world[1].conversation_id, "plain"),
-    ]  # fmt: skip
-    table = training_dataset("written+simulated", number=4, stages=["prefer"], prompts="compact")
-    assert Counter(table["provenance"]).keys() == {"own", "simulated"}
-    # both end: one after the other
+def test_mixtures_take_turns_by_weight_and_are_guarded() -> None:
+    rows = training_dataset("2*written+sample", stages=["prefer"], prompts="compact")
+    assert isinstance(rows, datasets.IterableDataset)
+    order = list(dict.fromkeys(row["conversation_id"] for row in islice(rows, 40)))
+    train = [one.conversation_id for one in load("written:train")[:3]]
+    assert order[:5] == [train[0], "sample-01", train[1], train[2], "sample-02"]
+    table = training_dataset("3*sample+written", number=4, stages=["reflect"], prompts="compact")
+    assert table["conversation_id"][:] == ["sample-01", "sample-02", train[0], "sample-03"]
+    # without weights one follows the other
     both = training_dataset("written+sample", stages=["reflect"], prompts="compact")
-    assert len(both) == len(train) + 20
-    for refused in ("written:dev+simulated", "simulated+written:test"):
-        with pytest.raises(SettingsError, match="is kept for evaluation"):
-            training_dataset(refused)
+    assert len(both) == 214 + 20
+    with pytest.raises(SettingsError, match="is kept for evaluation"):
+        training_dataset("2*sample+written:test")
+    unmarked = SAMPLE[0].model_copy(update={"provenance": None})
+    mixture = Mixture([(SAMPLE, 2), (Conversations([unmarked]), 1)])
+    with pytest.raises(BenchmarkTrainingError, match=r'"sample-01" \(not marked'):
+        ids(training_dataset(mixture), 100)

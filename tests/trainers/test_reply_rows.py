@@ -16,7 +16,6 @@ from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.guard import BenchmarkTrainingError
 from attune_data.importing.imported import ALTERNATES, MODEL_REPLIES
 from attune_data.selection import select
-from attune_data.simulate import Simulation
 from attune_episodes.trainers import demonstrations, preference_pairs
 
 LONG: Final = "long " * 20_000
@@ -214,7 +213,7 @@ BARE: Final = [conversation(turn(1, [comparison("PW4", "original", "human", "B")
 @pytest.mark.parametrize(("make", "given", "error", "words"), [
     *((make, given, TypeError, "must be a sequence")
       for make in (preference_pairs, demonstrations)
-      for given in ("sample", load("sample")[0], Simulation(1), 3, None)),
+      for given in ("sample", load("sample")[0], iter(load("sample")), 3, None)),
     (partial(preference_pairs, questions=["PW01"]), BARE, UnknownNameError, r"did you mean 'PW1'.*general"),
     *((partial(preference_pairs, **{"questions": none}), BARE, SettingsError, "general")
       for none in NO_QUESTIONS),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data import SettingsError, load
+from attune_data.mixture import Mixture
 from attune_episodes import builtin_policy, plan
 from attune_episodes.trainers import keep_pass_rates, training_dataset
 from attune_episodes.trainers.sampling import drawn
@@ -57,13 +58,15 @@ def test_by_stage_each_stage_comes_equally_often() -> None:
 
 @pytest.mark.parametrize("sampling", ["weight", "stage"])
 def test_a_stream_and_a_table_draw_the_same_rows(sampling: Any) -> None:
-    table = training_dataset(number=4, sampling=sampling, prompts="compact")
-    stream = training_dataset(sampling=sampling, prompts="compact")
+    endless = Mixture([(SAMPLE, 1)])
+    table = training_dataset(SAMPLE[:4], sampling=sampling, prompts="compact")
+    stream = training_dataset(endless, sampling=sampling, prompts="compact")
     assert [row["id"] for row in stream.take(len(table))] == table["id"][:]
-    every = training_dataset(number=4, prompts="compact")
+    every = training_dataset(SAMPLE[:4], prompts="compact")
     assert len(table) == len(every)
     assert table["id"][:] != every["id"][:]
-    assert (stream.features, stream.info.description) == (table.features, training_dataset().info.description)
+    plain = training_dataset(endless, prompts="compact")
+    assert (stream.features, stream.info.description) == (table.features, plain.info.description)
 
 
 def test_rows_of_a_wanted_pass_rate_are_kept_with_it() -> None:

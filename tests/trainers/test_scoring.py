@@ -177,7 +177,7 @@ SAID = {"role": "assistant", "content": "so"}
     ([SAID, {"role": "tool", "content": "7"}], "so"),
     ([{"role": "assistant", "content": [{"type": "text", "text": "s"}, {"text": "o"}]}], "so"),
     ([{"role": "assistant", "content": [{"type": "image"}, {"text": 3}, None, {"text": "so"}]}], "so"),
-    *[([{"role": "assistant", "content": odd}], "") for odd in (None, 3, {"text": "no"}, b"b", [[["x"]]])],
+    *[([{"role": "assistant", "content": odd}], "") for odd in (None, 3, b"b", [[["x"]]])],
     ([], ""), ([{"role": "user", "content": "hi"}], ""), ([{"role": "assistant"}], ""),
 ])  # fmt: skip
 def test_the_last_message_of_the_assistant_is_the_text(completion: Any, text: str) -> None:

@@ -15,7 +15,7 @@ from attune_data.constants import Q2_OPTIONS
 from attune_data.version import SCORING_VERSION
 from attune_episodes import Settings, plan
 from attune_episodes.trainers.rows import RowMaker
-from attune_episodes.trainers.truth import read_document, read_truth
+from attune_episodes.trainers.truth import read_truth
 from attune_rewards import Draft, RewardSpec
 from tests.episodes.builders import EVERY_SETTING, conversation, reannotated, record, setting_id
 from tests.episodes.players import SETTINGS, example
@@ -129,7 +129,7 @@ def test_a_reward_that_makes_no_row_is_refused(spec: RewardSpec, stages: Any, wo
 @pytest.mark.parametrize("truth", ["", "{", "[]", "null", "{}", '{"scoring": "v9"}', '{"scoring": ["v0"]}'])
 def test_a_truth_of_another_kind_or_version_is_refused(truth: str) -> None:
     with pytest.raises(DataError, match="make the rows again"):
-        read_truth(read_document(truth))
+        read_truth(truth)
 
 
 def broken() -> Iterator[Any]:
@@ -149,4 +149,4 @@ def broken() -> Iterator[Any]:
 @pytest.mark.parametrize("told", list(broken()))
 def test_a_truth_that_was_tampered_with_is_refused_before_anything_is_scored(told: Any) -> None:
     with pytest.raises(DataError, match="expected the truth that training_dataset wrote"):
-        read_truth(read_document(json.dumps(told)))
+        read_truth(json.dumps(told))

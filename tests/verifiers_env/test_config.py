@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import verifiers.v1 as vf
@@ -11,13 +11,8 @@ from pydantic import ValidationError
 
 import attune_env
 from attune_data.errors import AttuneError, DataError
-from attune_data.simulate import LEVELS
-from attune_episodes.verifiers_env.config import ENV_ID, AttuneTasksetConfig, Level
+from attune_episodes.verifiers_env.config import ENV_ID, AttuneTasksetConfig
 from tests.verifiers_env.play import environment, saved, taskset
-
-
-def test_levels_are_those_of_the_simulator() -> None:
-    assert get_args(Level) == tuple(LEVELS)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +21,6 @@ def test_levels_are_those_of_the_simulator() -> None:
         ({"reward": "compsite"}, "did you mean 'composite'"),
         ({"prompts": "short"}, "known: full, compact, a folder of templates"),
         ({"codebook": "nowhere.json"}, "nowhere.json"),
-        ({"level": "plain"}, 'level and world_seed apply only to data="simulated"'),
-        ({"world_seed": 3}, "level and world_seed apply only"),
-        ({"data": "simulated", "where": "who_5<13"}, 'where is "who_5<13", which data="simulated"'),
         ({"stages": []}, "no stage is asked"),
         ({"stages": ["draft"]}, "scores nothing in the stages draft"),
         ({"stages": ["draft"], "granularity": "request"}, "scores nothing in the stages"),

@@ -121,7 +121,7 @@ def test_the_last_reply_counts_however_bad_it_is(reasks: int, calls: int) -> Non
     ("fault", "text", "reason", "refused"),
     [
         ("length", None, "length", False),
-        ("refusal", "I can't help with that.", "stop", True),
+        ("refusal", "", "refusal", True),
         ("content_filter", "", "content_filter", False),
         ("empty", "", "stop", False),
     ],

@@ -61,14 +61,14 @@ def test_a_task_comes_back_from_json_as_it_was() -> None:
             assert AttuneTask(again, task.config).hash == task.hash
 
 
-def test_simulated_people_have_no_end_without_a_number_and_are_made_as_they_are_read() -> None:
-    endless = taskset(data="simulated", level="plain", world_seed=4)
+def test_a_mixture_with_weights_has_no_end_without_a_number() -> None:
+    endless = taskset(data="3*written+sample", training=True)
     assert not endless.bounded
     assert endless.take(3).bounded
     with pytest.raises(ValueError, match="infinite"):
         endless.shuffle()
-    names = [task.key for task in islice(iter(endless), 3)]
-    bounded = taskset(data="simulated", level="plain", world_seed=4, number=3)
+    names = [task.key for task in islice(iter(endless), 4)]
+    bounded = taskset(data="3*written+sample", training=True, number=4)
     assert bounded.bounded
     assert [task.key for task in bounded] == names
 
@@ -95,8 +95,7 @@ def check(task: AttuneTask) -> bool:
     [
         {},
         {"granularity": "request", "number": 4},
-        {"data": "simulated", "number": 4},
-        {"data": "simulated", "number": 2, "level": "tangled", "mode": "verbose_omniscient"},
+        {"data": "written", "number": 4, "mode": "verbose_omniscient"},
         {"number": 4, "panas_strategy": "delta", "prompts": "compact"},
         {"number": 4, "reward": "skill", "labels": "official", "granularity": "request"},
         {"number": 4, "stages": ["assess"], "reward": {"weights": {"emotion_va": 2, "binary_om": 1}}},

@@ -26,7 +26,6 @@ from attune_data.constants import BINARY_IDS
 from attune_data.errors import AttuneError, DataError, Problem
 from attune_data.jsonio import read_json
 from attune_data.seeding import digest
-from attune_data.simulate.constructs import CONTEXTUAL
 from attune_data.written import corpus
 from attune_data.written.compact import expand
 from attune_rewards.emotion import f1, va_score
@@ -37,6 +36,8 @@ from tests.written.casting import HERE
 SHEETS: Final = HERE / "blind"
 WIDE: Final = ("before", "after", "goals", "clarity", "fit", "off", "branches")
 TURN: Final = ("felt", "yes", "na", "wanted", "ranks")
+JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
+"""Questions that ask for the person's judgement; all others are settled by the text."""
 SHIFTS: Final = 20
 """Chance is the agreement with the writer's answers to other turns or conversations, so many places on."""
 T = TypeVar("T")
@@ -175,10 +176,10 @@ def agreement(these: Sequence[Pair]) -> list[Row]:
     tags = [(a.tags or (), b.tags or ()) for a, b in turns_of(these)]
     for name, measure in (("F1", f1), ("valence and arousal", va_score)):
         rows.append(Row("feelings of a turn", name, *beside_chance(tags, measure), len(tags)))
-    textual = [question for question in BINARY_IDS if question not in CONTEXTUAL]
+    textual = [question for question in BINARY_IDS if question not in JUDGED]
     for field, questions, wanted in (
         ("what the reply did: text", textual, False),
-        ("what the reply did: judgement", CONTEXTUAL, False),
+        ("what the reply did: judgement", JUDGED, False),
         ("what was wanted", BINARY_IDS, True),
     ):
         said = [pair for question in questions for pair in answers(these, question, wanted=wanted)]

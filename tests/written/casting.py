@@ -11,11 +11,11 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, Final, TypeVar
 
 from attune_data.affect import NEGATIVE, POSITIVE
-from attune_data.simulate.draws import Draws, clip
-from attune_data.simulate.person import PROMIS_T
+from attune_data.seeding import digest
 from attune_data.written.compact import CLARITY, FIT, GOALS, OFF
 
 T = TypeVar("T")
@@ -82,6 +82,54 @@ LATER: Final = ("B408", "B406", "B16", "B5")
 DIAGNOSES: Final = ("Anxiety", "Depression", "ADHD", "Autism (ASD)")
 RISK_SHARE: Final = 0.05
 """Conversations in which something sounds mildly risky, and one reply takes it up (B17, B18)."""
+PROMIS_T: Final = {
+    "anxiety": (40.3, 48.0, 51.2, 53.7, 55.8, 57.7, 59.5, 61.4, 63.4, 65.3, 67.3, 69.3, 71.2, 73.3, 75.4,
+                77.9, 81.6),
+    "depression": (41.0, 49.0, 51.8, 53.9, 55.7, 57.3, 58.9, 60.5, 62.2, 63.9, 65.7, 67.5, 69.4, 71.2, 73.3,
+                   75.7, 79.4),
+    "sleep": (32.0, 37.5, 41.1, 43.8, 46.2, 48.4, 50.5, 52.4, 54.3, 56.1, 57.9, 59.8, 61.7, 63.8, 66.0, 68.8,
+              73.3),
+}  # fmt: skip
+"""Scale -> the T score of each raw score from 4 to 20."""
+
+
+class Draws:
+    """Random draws from a hashed seed, the same on every machine."""
+
+    def __init__(self, *key: object) -> None:
+        self.uniform = Random(int.from_bytes(digest(*key)[:16], "big")).random
+        """A number in [0, 1)."""
+
+    def yes(self, probability: float) -> bool:
+        """True with the given probability."""
+        return self.uniform() < probability
+
+    def below(self, n: int) -> int:
+        """A whole number in [0, n)."""
+        return int(self.uniform() * n)
+
+    def pick(self, items: Sequence[T]) -> T:
+        """One of the items, all equally likely."""
+        return items[self.below(len(items))]
+
+    def normal(self) -> float:
+        """A number from about N(0, 1): the sum of twelve uniforms minus 6."""
+        total = 0.0
+        for _ in range(12):
+            total += self.uniform()
+        return total - 6.0
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """The items in a random order (Fisher–Yates)."""
+        order = list(items)
+        for i in range(len(order) - 1, 0, -1):
+            j = self.below(i + 1)
+            order[i], order[j] = order[j], order[i]
+        return order
+
+    def some(self, items: Sequence[T], count: int) -> list[T]:
+        """`count` different items in a random order."""
+        return self.shuffled(items)[:count]
 
 
 def dealt(draws: Draws, shares: Mapping[T, float], count: int) -> list[T]:
@@ -236,7 +284,7 @@ def _scores(draws: Draws, distress: float, diagnoses: Sequence[str]) -> dict[str
     """Questionnaire scores that go with the diagnoses, roughly."""
 
     def whole(mean: float, spread: float, low: int, high: int) -> int:
-        return int(clip(round(mean + spread * draws.normal()), low, high))
+        return min(high, max(low, round(mean + spread * draws.normal())))
 
     raised = {"anxiety": "Anxiety" in diagnoses, "depression": "Depression" in diagnoses, "sleep": False}
     scores: dict[str, float] = {

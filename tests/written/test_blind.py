@@ -11,7 +11,7 @@ import pytest
 from attune_data import DataError
 from attune_data.jsonio import read_json
 from attune_data.written import corpus as home
-from tests.written import blind, blind_simulated
+from tests.written import blind
 from tests.written.blind import Pair, agreement, beside_chance, compact, deal, kappa, letters, read_again
 from tests.written.compressed import corpus
 
@@ -77,9 +77,3 @@ def test_chance_is_the_agreement_with_other_turns() -> None:
     both = [(1.0, 1.0), (2.0, 2.0), (4.0, 4.0)]
     # with the next: |1-2| + |2-4| + |4-1| = 6; with the one after: |1-4| + |2-1| + |4-2| = 6; 12 / 6
     assert beside_chance(both, lambda a, b: abs(a - b)) == (0.0, 2.0)
-
-
-def test_blind_readers_find_the_textual_labels_of_simulated_turns_true() -> None:
-    found = [(truth, said) for _, truth, said in blind_simulated.answers()]
-    assert blind_simulated.turns_read() >= 200
-    assert kappa(found)[0] >= 0.7

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from attune_data.simulate.draws import Draws
-from tests.written.casting import PLAN, cast, dealt, text
+from tests.written.casting import PLAN, Draws, cast, dealt, text
 
 
 def test_the_committed_plan_comes_out_of_the_seed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from tests.written.compressed import compressed, corpus
 
 
 @pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(home, "FOLDER", corpus(tmp_path))
-    return tmp_path
+    home.held_back.cache_clear()
+    yield tmp_path
+    home.held_back.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ rewards at once.
 """
 
 from attune_episodes.attacks.exploits import EXPLOITS, ExploitPolicy
-from attune_episodes.attacks.play import Played, play
+from attune_episodes.attacks.play import Played, RewardsOf, play
 from attune_episodes.attacks.search import fit_searched
 from attune_episodes.attacks.surface import SURFACE
 
@@ -15,6 +15,7 @@ __all__ = [
     "SURFACE",
     "ExploitPolicy",
     "Played",
+    "RewardsOf",
     "fit_searched",
     "play",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from attune_data.schema import Conversation
@@ -17,6 +17,8 @@ from attune_rewards.scoring import score_conversation
 from attune_rewards.spec import RewardSpec
 
 PerConversation = list[float | None]
+RewardsOf = Callable[[Conversation], Mapping[str, RewardSpec]]
+"""Gives the rewards of a conversation, by name."""
 
 
 @dataclass(slots=True)
@@ -41,12 +43,12 @@ def play(
     conversations: Sequence[Conversation],
     policy: BuiltinPolicy,
     settings: Settings,
-    specs: Mapping[str, RewardSpec],
+    rewards: RewardsOf,
 ) -> Played:
-    """Play every conversation once, and score the replies under every spec and in both scoring variants."""
+    """Play every conversation once, and score the replies in both scoring variants and under its rewards."""
     played = Played(policy.name)
     for conversation in conversations:
-        player = policy.for_conversation(conversation)
+        player, specs = policy.for_conversation(conversation), rewards(conversation)
         recorded = Episode(conversation, settings)
         episodes = {name: Episode(conversation, settings, spec) for name, spec in specs.items()}
         for request in recorded.requests:

@@ -1,13 +1,12 @@
-"""`Attune/Conversation-v0`, episodes of annotated conversations, and `Attune/Live-v0`, live conversations.
+"""`Attune/Conversation-v0`: an annotated conversation as a Gymnasium episode.
 
 `gymnasium.make("attune_env:Attune/Conversation-v0")` is the usual way to make one; importing `attune_env`
-registers the ids.
+registers the id.
 """
 
 from attune_episodes.gymnasium_envs.actions import no_answer, to_action
 from attune_episodes.gymnasium_envs.conversation_env import ConversationEnv
-from attune_episodes.gymnasium_envs.live_env import LiveEnv
 from attune_episodes.gymnasium_envs.spaces import TextSpace
 from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
 
-__all__ = ["ConversationEnv", "JSONAction", "LiveEnv", "TextSpace", "TypedAction", "no_answer", "to_action"]
+__all__ = ["ConversationEnv", "JSONAction", "TextSpace", "TypedAction", "no_answer", "to_action"]

@@ -10,9 +10,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
+import gymnasium
 from gymnasium.error import ResetNeeded
 
-from attune_data.errors import UnknownNameError
+from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_episodes.data_arguments import check_flag
@@ -24,7 +25,7 @@ from attune_episodes.gymnasium_envs.presentation import (
     action_mask,
     presentations,
 )
-from attune_episodes.gymnasium_envs.render import ChatEnv, print_opening, print_steps, transcript
+from attune_episodes.gymnasium_envs.render import print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.reading.drafts import with_readings
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
@@ -67,7 +68,7 @@ class Lazy(Mapping[str, Any]):
         return Lazy, (partial(dict, self._value),)
 
 
-class ConversationEnv(ChatEnv):
+class ConversationEnv(gymnasium.Env[dict[str, Any], Any]):
     """An annotated conversation as an episode whose reward is the benchmark's own score.
 
     A step presents a turn, and the action predicts all the person's answers about it: what they felt, what
@@ -87,6 +88,11 @@ class ConversationEnv(ChatEnv):
 
     docs/gymnasium.md describes every field of action, observation and info, and every argument.
     """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
+        "render_modes": ["ansi", "human"],
+        "render_fps": 1,
+    }
 
     def __init__(
         self,
@@ -108,7 +114,7 @@ class ConversationEnv(ChatEnv):
     ) -> None:
         """Make the environment; all arguments but objects can be written as JSON.
 
-        `data` and `selection` (`sampling`, `shard`, `training`, `number`, `level`, `where`, …) choose
+        `data` and `selection` (`sampling`, `shard`, `training`, `number`, `where`, …) choose
         conversations as in `ConversationSource`; `stages` and `mode` to `prompts` are those of `Settings`
         (draft and assess_hp have no weight in the benchmark); `labels_seed` is its `seed`. Further arguments:
 
@@ -125,7 +131,16 @@ class ConversationEnv(ChatEnv):
         """
         if step not in STEPS:
             raise UnknownNameError("step", str(step), STEPS)
-        super().__init__(max_chars, render_mode)
+        if type(max_chars) is not int or max_chars < 1:
+            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
+        known = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in known:
+            # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
+            raise TypeError(
+                f"render_mode is {show(render_mode)}; expected one of {', '.join(known)}, or None"
+            )
+        self.max_chars = max_chars
+        self.render_mode = render_mode
         check_flag("dense", dense, optional=True)
         self.source = ConversationSource(data, **selection)
         asked: Any = stages  # Settings validates and orders them
@@ -212,9 +227,18 @@ class ConversationEnv(ChatEnv):
             raise ResetNeeded("call reset() before action_mask()")
         return action_mask(self._structured_space, self._steps[self._place].observation)
 
-    def _transcript(self) -> str | None:
-        about = self.episode
-        return None if about is None else transcript(about.conversation, about.steps)
+    def render(self) -> str | None:
+        """Return the transcript so far, with truth and rewards, in mode ansi; None in other modes."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                'render() does nothing: make the environment with render_mode="ansi" or "human"'
+            )
+            return None
+        if self.episode is None:
+            raise ResetNeeded("call reset() before render()")
+        if self.render_mode == "human":
+            return None
+        return transcript(self.episode.conversation, self.episode.steps)
 
 
 def _answered(done: Sequence[Step]) -> dict[str, Any]:

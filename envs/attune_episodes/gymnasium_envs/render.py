@@ -1,4 +1,4 @@
-"""`ChatEnv`, the common base of both environments; transcripts of truth, prediction and reward."""
+"""Transcripts of truth, prediction and reward."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any, Final
 
-import gymnasium
-from gymnasium.error import ResetNeeded
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from attune_data.errors import SettingsError, printable, show
+from attune_data.errors import printable
 from attune_data.schema import Conversation
 from attune_episodes.episode import Step
 from attune_episodes.parsing import Unparsed, render
@@ -26,43 +24,6 @@ WIDTH: Final = 110
 LONGEST: Final = 240
 """Most characters of a message that a transcript quotes."""
 NO_ANSWER: Final = "–"
-
-
-class ChatEnv(gymnasium.Env[dict[str, Any], Any]):
-    """An environment with length-limited texts in its observations, and with transcripts."""
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
-        "render_modes": ["ansi", "human"],
-        "render_fps": 1,
-    }
-
-    def __init__(self, max_chars: int, render_mode: str | None) -> None:
-        if type(max_chars) is not int or max_chars < 1:
-            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
-        known = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in known:
-            # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
-            raise TypeError(
-                f"render_mode is {show(render_mode)}; expected one of {', '.join(known)}, or None"
-            )
-        self.max_chars = max_chars
-        self.render_mode = render_mode
-
-    def render(self) -> str | None:
-        """Return the transcript so far, with truth and rewards, in mode ansi; None in other modes."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                'render() does nothing: make the environment with render_mode="ansi" or "human"'
-            )
-            return None
-        shown = self._transcript()
-        if shown is None:
-            raise ResetNeeded("call reset() before render()")
-        return shown if self.render_mode == "ansi" else None
-
-    def _transcript(self) -> str | None:
-        """The transcript; None before the first reset."""
-        raise NotImplementedError
 
 
 def transcript(conversation: Conversation, steps: Sequence[Step]) -> str:

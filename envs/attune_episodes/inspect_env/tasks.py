@@ -49,7 +49,7 @@ Text = str | list[str]
 def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
     """The conversations selected by the arguments of the task (`-T name=value`), and a task for each.
 
-    Raises an AttuneError for invalid arguments, for an endless world, and if the stages asked are not scored.
+    Raises an AttuneError for invalid arguments, for endless data, and if the stages asked are not scored.
     """
     reasks, parallel = given["reasks"], given["parallel"]
     if type(reasks) is not int or not 0 <= reasks <= 100:

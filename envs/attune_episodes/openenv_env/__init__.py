@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.lazy import lazy_names
-from attune_episodes.openenv_env.guard import Limits
 
 if TYPE_CHECKING:
     from attune_episodes.openenv_env.app import attune_app, serve
     from attune_episodes.openenv_env.models import AttuneAction, AttuneClient, AttuneObservation
 
-__all__ = ["AttuneAction", "AttuneClient", "AttuneObservation", "Limits", "attune_app", "serve"]
+__all__ = ["AttuneAction", "AttuneClient", "AttuneObservation", "attune_app", "serve"]
 TESTED: Final = ("0.4.1", "0.11")
 """The range of supported OpenEnv versions, the upper end excluded; tested with 0.4.1 and 0.10."""
 

@@ -7,6 +7,7 @@ the memory of its text.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -14,14 +15,15 @@ from attune_data.jsonio import JSON_TOKEN, depth_ok, is_sound
 
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
-    "ambiguous", "duplicate_keys", "not_an_object", "no_fields", "unfit",
+    "ambiguous", "duplicate_keys", "not_an_object", "no_fields",
 ]  # fmt: skip
-"""`unfit` is used only for voices: a text that does not say what it should (docs/voices.md)."""
 
 MAX_TOKENS: Final = 5_000
 """JSON with more brackets, commas and strings than this is not read; the longest answer has 2,000."""
 MAX_DEPTH: Final = 32
 """Maximum nesting of an answer; the deepest valid answer has four levels."""
+MAX_REPAIRED: Final = 50_000
+"""Longer broken objects are not repaired, since that takes several copies."""
 _UNCOUNTED: Final = 10_000
 """A text with at most this many characters is decoded without counting, since it cannot become large."""
 
@@ -68,6 +70,15 @@ def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
     # the depth at which json gives up differs between Python versions
     too_much = _too_much(text, start, end) if nested else None
     return too_much if too_much and too_much.code == "too_deep" else Unparsed("malformed")
+
+
+def decode_repaired(text: str, start: int, end: int) -> Any:
+    """Decode a value like `decode`; a malformed one once more after the repairs below."""
+    value = decode(text, start, end)
+    if isinstance(value, Unparsed) and value.code == "malformed" and end - start <= MAX_REPAIRED:
+        repaired = _repaired(text[start:end])
+        return decode(repaired, 0, len(repaired), counted=True)
+    return value
 
 
 def _too_much(text: str, start: int, end: int) -> Unparsed | None:
@@ -128,3 +139,25 @@ def _whole(digits: str) -> int | None:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_int=_whole)
+
+_REPAIRS: Final = (
+    # common mistakes of models with an unambiguous meaning; applied outside strings, in order
+    (re.compile(r"//[^\n]*"), ""),
+    (re.compile(r"\bTrue\b"), "true"),
+    (re.compile(r"\bFalse\b"), "false"),
+    (re.compile(r"\bNone\b"), "null"),
+    (re.compile(r",(?=\s*[}\]])"), ""),
+)
+_REPAIRABLE = re.compile(r"[/TFN}\]]")
+"""A character that each repair looks for; most text between strings has none of them."""
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
+
+
+def _repaired(text: str) -> str:
+    pieces = _STRING.split(text)
+    for index in range(0, len(pieces), 2):
+        if not _REPAIRABLE.search(pieces[index]):
+            continue
+        for pattern, replacement in _REPAIRS:
+            pieces[index] = pattern.sub(replacement, pieces[index])
+    return "".join(pieces)

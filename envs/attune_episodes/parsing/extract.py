@@ -15,20 +15,25 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from attune_data.jsonio import is_sound
-from attune_episodes.parsing.decode import Unparsed, decode, same, sound_values
+from attune_episodes.parsing.decode import (
+    MAX_REPAIRED,
+    Unparsed,
+    decode,
+    decode_repaired,
+    same,
+    sound_values,
+)
+from attune_episodes.parsing.reasoning import without_reasoning
 
-__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "plain_reply", "without_reasoning"]
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
-MAX_REPAIRED: Final = 50_000
-"""Longer broken objects are not repaired, since that takes several copies."""
 MAX_CANDIDATES: Final = 20
 """A reply with more different objects than this has no answer."""
 UNFINISHED: Final = -1
 Span = tuple[int, int]
 """A part of a text that may contain the answer, given by its positions."""
-_REASONING = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _BLANK = re.compile(r"\s*+")
 
@@ -36,43 +41,6 @@ _BLANK = re.compile(r"\s*+")
 def kept(text: str) -> str:
     """Truncate a reply to the length that is kept; one that is too long to be read stays too long."""
     return text[: MAX_CHARS + 1]
-
-
-def without_reasoning(text: str) -> str | Unparsed:
-    """The text without its reasoning blocks; `unfinished_reasoning` if one is never closed.
-
-    A closing tag without an opening one, which some servers remove, also ends the reasoning.
-    """
-    if "<" not in text:
-        return text
-    kept: list[str] = []
-    opened = ""
-    position = 0
-    for tag in _REASONING.finditer(text):
-        closing, name = bool(tag[1]), tag[2].lower()
-        if not opened and not closing:
-            if position < tag.start():
-                kept.append(text[position : tag.start()])
-            opened = name
-        elif closing and not opened:
-            kept.clear()
-        elif not closing or name != opened:
-            continue
-        else:
-            opened = ""
-        position = tag.end()
-    if opened:
-        return Unparsed("unfinished_reasoning")
-    rest = text[position:]
-    return "".join([*kept, rest]) if kept else rest
-
-
-def plain_reply(text: str) -> str | Unparsed:
-    """The text of a plain reply without reasoning blocks, stripped; `empty` if nothing is left."""
-    said = without_reasoning(text)
-    if isinstance(said, Unparsed):
-        return said
-    return said.strip() or Unparsed("empty")
 
 
 def extract_object(text: str) -> dict[str, Any] | Unparsed:
@@ -88,7 +56,7 @@ def extract_object(text: str) -> dict[str, Any] | Unparsed:
 def _object_in(text: str) -> dict[str, Any] | Unparsed:
     start, end = _edges(text)
     whole = decode(text, start, end)
-    if not isinstance(whole, dict) and "<" in text:
+    if not isinstance(whole, dict):
         stripped = without_reasoning(text)
         if isinstance(stripped, Unparsed):
             return stripped
@@ -170,10 +138,7 @@ def _only_one(text: str, spans: list[Span]) -> dict[str, Any] | Unparsed:
     if len(spans) > MAX_CANDIDATES:
         return Unparsed("ambiguous", f"more than {MAX_CANDIDATES} objects")
     for start, end in spans:
-        value = decode(text, start, end)
-        if isinstance(value, Unparsed) and value.code == "malformed" and end - start <= MAX_REPAIRED:
-            repaired = _repaired(text[start:end])
-            value = decode(repaired, 0, len(repaired), counted=True)
+        value = decode_repaired(text, start, end)
         if isinstance(value, Unparsed):
             problem = problem or value
         elif isinstance(value, dict):
@@ -212,26 +177,3 @@ def _balanced(text: str) -> Iterator[Span]:
             return
         yield start, position
         last = text[start:position] if position - start <= 1_000 else "{"
-
-
-_REPAIRS: Final = (
-    # common mistakes of models with an unambiguous meaning; applied outside strings, in order
-    (re.compile(r"//[^\n]*"), ""),
-    (re.compile(r"\bTrue\b"), "true"),
-    (re.compile(r"\bFalse\b"), "false"),
-    (re.compile(r"\bNone\b"), "null"),
-    (re.compile(r",(?=\s*[}\]])"), ""),
-)
-_REPAIRABLE = re.compile(r"[/TFN}\]]")
-"""A character that each repair looks for; most text between strings has none of them."""
-_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
-
-
-def _repaired(text: str) -> str:
-    pieces = _STRING.split(text)
-    for index in range(0, len(pieces), 2):
-        if not _REPAIRABLE.search(pieces[index]):
-            continue
-        for pattern, replacement in _REPAIRS:
-            pieces[index] = pattern.sub(replacement, pieces[index])
-    return "".join(pieces)

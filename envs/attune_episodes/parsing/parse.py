@@ -12,7 +12,8 @@ from attune_data.errors import show
 from attune_data.fields import read_answer
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
 from attune_episodes.parsing.decode import Unparsed, sound
-from attune_episodes.parsing.extract import MAX_CHARS, extract_object, plain_reply
+from attune_episodes.parsing.extract import MAX_CHARS, extract_object
+from attune_episodes.parsing.reasoning import plain_reply
 from attune_episodes.request import Request
 from attune_rewards.predictions import (
     Assess,

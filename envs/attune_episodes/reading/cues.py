@@ -1,4 +1,4 @@
-"""Tools for reading English text: plain form, words, sentences, details, and the cues of `cues.toml`.
+"""Read English text: its plain form, words, sentences, details, and the cues of `cues.toml`.
 
 Only the first `LIMIT` characters of a text are read, and every pattern is a plain alternation with bounded
 gaps, so reading takes time linear in the length of any text.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from attune_data.simulate.texts import read_text
 from attune_episodes.reading.scan import CueIndex, Found
 
 LIMIT: Final = 20_000
@@ -40,37 +39,26 @@ def plain(text: str) -> str:
 
 
 _LISTS: Final = tomllib.loads((Path(__file__).parent / "cues.toml").read_text("utf-8"))
-FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
-"""Family of feelings -> its sign, its items, and the words replies use for it."""
 
 
 @cache  # built when the first text is read, since that takes longer than importing this package
 def _index(*tables: str) -> CueIndex:
     """Index the lists of these tables; alternatives are on separate lines or separated by spaced bars."""
-    lists = {
+    return CueIndex({
         (table, name): [cue for part in _BAR.split(listed) if (cue := part.strip())]
         for table in tables
         for name, listed in _LISTS[table].items()
-    }
-    claims = {
-        ("claims", name): sorted(map(re.escape, family["claims"]), key=len, reverse=True)
-        for name, family in FAMILIES.items()
-        if "named" in tables
-    }
-    return CueIndex({**lists, **claims})
+    })  # fmt: skip
 
 
 @lru_cache(maxsize=CACHED)
 def in_reply(text: str) -> Found:
-    """The cues in a reply: (table, list) -> their places.
-
-    Tables: named, claims, feelings, replies, marks.
-    """
-    return _index("named", "feelings", "replies", "marks").find(plain(text))
+    """The cues in a reply: (table, list) -> their places; tables: named, feelings, replies."""
+    return _index("named", "feelings", "replies").find(plain(text))
 
 
 def in_message(text: str) -> Found:
-    """The cues in a message; tables: named, claims, shown, feelings, wishes."""
+    """The cues in a message; tables: named, shown, feelings, wishes."""
     return _plain_message(plain(text))
 
 
@@ -87,7 +75,6 @@ WORDS: Final[dict[str, frozenset[str]]] = {
     for name, listed in _LISTS[table].items()
 }
 
-
 _COMMON: Final = WORDS["common"]
 
 
@@ -95,11 +82,6 @@ _COMMON: Final = WORDS["common"]
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, in order."""
     return tuple(word_list(plain(text)))
-
-
-def word_spans(text: str) -> list[tuple[int, int]]:
-    """The start and end of each word of a text, in order."""
-    return [found.span() for found in _WORD.finditer(plain(text))]
 
 
 def word_list(text: str) -> list[str]:

@@ -8,8 +8,7 @@ from typing import Final
 from attune_data.schema import Conversation
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.readers import reader
-from attune_rewards.draft import READ
-from attune_rewards.predictions import ConversationPrediction, Draft, YesNo
+from attune_rewards.predictions import ConversationPrediction, Draft
 from attune_rewards.truth import TurnTruth, truth_of
 
 READING: Final = "draft_binary_alignment_read"
@@ -20,9 +19,7 @@ def read_draft(draft: Draft, turn: TurnTruth) -> Draft:
     """Add the answers of `fitted` to a draft; a draft that was already read is not changed."""
     if draft.read is not None:
         return draft
-    reading = reader().read(Exchange(turn.message, draft.text, turn.history))
-    answers: dict[str, YesNo] = {q: "yes" if reading.says(q) else "no" for q in sorted(READ)}
-    return replace(draft, read=answers)
+    return replace(draft, read=reader().read(Exchange(turn.message, draft.text, turn.history)))
 
 
 def with_readings(conversation: Conversation, prediction: ConversationPrediction) -> ConversationPrediction:

@@ -19,19 +19,14 @@ from attune_data.errors import DataError, Problem
 from attune_episodes.answers import Schema
 from attune_episodes.judging import Judgement, parse_judgement, question_about
 from attune_episodes.parsing import sound
-from attune_episodes.reading.claims import claims_in
 from attune_episodes.reading.cues import LIMIT
-from attune_episodes.reading.evidence import evidence
 from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.guard import NOTHING, guarded_reading
-from attune_episodes.reading.reading import Reading
 from attune_episodes.settings import Settings
+from attune_rewards.predictions import YesNo
 
 Ask = Callable[[list[dict[str, str]], Schema], str]
 """Sends chat messages with the JSON schema of the answer; returns the model's text, at temperature 0."""
 TEMPERATURE: Final = 0.0
-SURE: Final = 0.95
-"""The probability given to a yes, and 1 minus it to a no, since a model answers without probabilities."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class EndpointReader:
         model: the model's name, for the cache and for tables.
         ask: the function that asks the model; None only replays the cache.
         cache: a folder of replies, one file each; None keeps no replies.
-        questions: the questions it is asked and trusted to read.
+        questions: the questions it is asked.
         settings: only the codebook and the prompt set are used.
 
     A question without a valid answer counts as not read. Texts are cut to the first `LIMIT` characters.
@@ -59,29 +54,23 @@ class EndpointReader:
         """The word "endpoint", a colon and the model's name."""
         return f"endpoint:{self.model}"
 
-    def read(self, exchange: Exchange) -> Reading:
-        """Read the reply of an exchange; an empty reply does nothing, and the model is not asked.
+    def read(self, exchange: Exchange) -> dict[str, YesNo]:
+        """The answers about the reply of an exchange; an empty one does nothing, and no model is asked.
 
         Raises DataError if `ask` is None and the answer is not in the cache.
         """
-        found = guarded_reading(exchange, self._asked)
-        spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}
-        return Reading(found, {q: those for q, those in spans.items() if those}, claims_in(exchange.reply))
-
-    def _asked(self, exchange: Exchange) -> dict[str, float]:
+        asked = tuple(q for q in BINARY_IDS if q in self.questions)
         draft = sound(exchange.reply[:LIMIT]).strip()
         if not draft:
-            return dict.fromkeys(sorted(self.questions), NOTHING)
+            return dict.fromkeys(asked, "no")
         texts = [(sound(m[:LIMIT]), sound(r[:LIMIT])) for m, r in exchange.history]
         message = sound(exchange.message[:LIMIT])
-        asked = tuple(q for q in BINARY_IDS if q in self.questions)
         key = sha256(json.dumps([texts, message, draft]).encode()).hexdigest()[:16]
         request = question_about(
             draft, message, texts, asked, conversation_id=key, turn=len(texts) + 1, settings=self.settings
         )
         said = parse_judgement(request, self._reply(request.chat(), request.schema))
-        answers = said.answers if isinstance(said, Judgement) else {}
-        return {question: SURE if answer == "yes" else 1 - SURE for question, answer in answers.items()}
+        return dict(said.answers) if isinstance(said, Judgement) else {}
 
     def _reply(self, chat: list[dict[str, str]], schema: Schema) -> str:
         """The model's reply, from the cache if it is there."""

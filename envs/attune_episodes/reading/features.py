@@ -1,24 +1,24 @@
-"""Computes the features that fitted readers use: cues, overlaps with what was said, and words.
+"""Compute the features that `fitted` uses: rules, cues, overlaps with what was said, and words.
 
 All features are bounded, and each cue counts at most twice: repeating it further changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log1p
 from typing import Final
 
-from attune_episodes.reading.claims import FAMILY_OF, claims_in
+from attune_data.affect import POLARITY
 from attune_episodes.reading.cues import details, in_message, words
 from attune_episodes.reading.exchange import Exchange, advice_in
 from attune_episodes.reading.rules import RULES
 
+WORD: Final = 0.6
+"""The value of a word in the reply; below 1, so that words count less than cues."""
 TWICE: Final = 2
 """Maximum number of times that a cue counts."""
-LOOSE: Final = 3
-"""The fewest details of a sentence that can count as unconnected to anything said in the reply or earlier."""
 LONG: Final = 12.0
 """How many sentences make a long reply."""
 
@@ -27,18 +27,14 @@ def features(x: Exchange) -> dict[str, float]:
     """Feature -> value, for those that apply; all others are 0. Values lie in [-1, 3]."""
     found = {f"rule {question}": 1.0 for question, rule in RULES.items() if rule(x)}
     for (table, name), places in x.found.items():
-        if table in ("replies", "feelings", "marks"):
+        if table in ("replies", "feelings"):
             found[f"cue {name}"] = float(min(TWICE, len(places)))
     for name, value in (*_shape(x), *_overlap(x), *_moment(x), *_feelings(x)):
         if value:
             found[name] = float(value)
-    return found
-
-
-def word_features(x: Exchange) -> Iterable[tuple[str, ...]]:
-    """The words of a reply and its pairs of adjacent words, each once."""
     said = words(x.reply)
-    return dict.fromkeys([*zip(said, strict=True), *pairwise(said)])
+    pairs = [f"{first} {second}" for first, second in pairwise(said)]
+    return found | dict.fromkeys([f"w {word}" for word in (*said, *pairs)], WORD)
 
 
 def _shape(x: Exchange) -> Iterator[tuple[str, float]]:
@@ -48,24 +44,9 @@ def _shape(x: Exchange) -> Iterator[tuple[str, float]]:
     yield "length", min(3.0, log1p(len(words(x.reply))) / 2)
     yield "sentences", min(LONG, len(said)) / LONG
     yield "questions", min(3, len(asking)) / 2
-    yield "only question", bool(said) and len(asking) == len(said)
     yield "ends asking", bool(said) and said[-1].asks
     yield "advice", min(4, len(advice)) / 2
     yield "advice share", len(advice) / len(said) if said else 0.0
-    yield "advice untied", min(TWICE, sum([s.details.isdisjoint(x.before.told) for s in advice]))
-    yield "generic advice", min(TWICE, sum([x.with_cue(s, "generic") for s in advice]))
-    yield "exclaims", min(TWICE, x.reply.count("!"))
-    yield "lists", min(TWICE, x.reply.count("\n"))
-    if said:
-        first = said[0]
-        yield "first feels", x.with_cue(first, "acknowledges") or x.names(first)
-        yield "first advises", first in advice
-        yield "first asks", first.asks
-    for question in asking:
-        if x.with_cue(question, "facts"):
-            yield "asks facts", 1
-        elif x.with_cue(question, "reflects"):
-            yield "asks to reflect", 1
 
 
 def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
@@ -83,57 +64,21 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
     yield "strange sentences", min(3, len(strange)) / 2
     yield "strange share", len(strange) / (len(parts) or 1)
     yield "touching sentences", sum([not part.isdisjoint(message) for part in parts]) / (len(parts) or 1)
-    yield from _loose(x, parts)
     yield "aside new", any(s.details.isdisjoint(before.known) for s in x.having("aside"))
     if not x.history:
         return
     advised = [sentence.details for sentence in x.advice]
-    yield "advice again", min(4, _most_shared(advised, before.advised)) / 2
-    yield "advice again share", _most_share(advised, before.advised)
-    yield "said again", min(4, _most_shared(parts, before.said)) / 2
-    yield "said again share", _most_share(parts, before.said)
-    again = [_most_shared([part - before.told], before.said) for part in parts]
-    yield "repeats two", min(3, sum([number > 1 for number in again]))
-    yield "repeats three", min(3, sum([number > 2 for number in again]))
+    own = [part - before.told for part in parts]
     kept = [len(part & before.replied) / len(part) for part in advised if len(part) > TWICE]
+    yield "advice again", min(4, max(_shared(advised, before.advised), default=0)) / 2
+    yield "said again", min(4, max(_shared(parts, before.said), default=0)) / 2
+    yield "repeats two", min(3, sum([number > 1 for number in _shared(own, before.said)]))
     yield "advice kept", max(kept, default=0)
-    yield "advice kept half", sum([share >= 0.5 for share in kept]) / (len(kept) or 1)
-    own = before.replied - before.told
-    yield "own words again", min(6, len(now & own)) / 3
-    yield "advice of old words", max([len(part & own) / len(part) for part in advised if part], default=0)
 
 
-def _loose(x: Exchange, parts: Sequence[frozenset[str]]) -> Iterator[tuple[str, float]]:
-    """Features of sentences that stray: digressions, generalities, or unconnected to anything said."""
-    marks = [mark for mark in ("tangent", "wellness", "anybody") if ("marks", mark) in x.found]
-    for i, (sentence, part) in enumerate(zip(x.sentences, parts, strict=True)):
-        late, new, advises = 0 < i >= len(parts) - 3, len(part & x.before.known) <= 1, sentence in x.advice
-        for mark in marks:
-            if x.with_cue(sentence, mark, table="marks"):
-                yield f"{mark} late", late
-                yield f"{mark} new", new
-                yield f"{mark} advice", advises
-                yield f"{mark} late new advice", late and new and advises
-        if (
-            new
-            and len(part) >= LOOSE
-            and all(part.isdisjoint(other) for j, other in enumerate(parts) if j != i)
-        ):
-            yield "loose", 1
-            yield "loose late", late
-            yield "loose advice", advises
-
-
-def _most_shared(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> int:
-    return max([len(one & other) for one in these for other in those], default=0)
-
-
-def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> float:
-    """The highest Jaccard index of one set with at least three details and one of the others."""
-    return max(
-        [len(one & other) / len(one | other) for one in these if len(one) > TWICE for other in those],
-        default=0.0,
-    )
+def _shared(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> list[int]:
+    """For each of these, the most details that it shares with one of those."""
+    return [max([len(one & other) for other in those], default=0) for one in these]
 
 
 def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
@@ -154,21 +99,14 @@ def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
 
 
 def _feelings(x: Exchange) -> Iterator[tuple[str, float]]:
-    """Features of the feelings that the message shows, and of what the reply says about them."""
-    felt, claims = x.before.felt, claims_in(x.reply)
-    families = {FAMILY_OF[tag.emotion] for tag in felt.tags}
-    claimed = {claim.family for claim in claims}
+    """Features of the feelings that the message shows, and of those that the reply names."""
+    felt, named = x.before.felt, x.named
+    signs = [1 if POLARITY[item] == "positive" else -1 for item in named]
     yield "felt", bool(felt.tags)
     yield "valence", felt.valence
     yield "named", bool(felt.named)
-    yield "several felt", len(families) > 1
-    yield "claims", min(3, len(claims)) / 2
-    yield "claims right", bool(claimed & families)
-    yield "claims wrong", bool(claimed) and not claimed & families
-    yield "claims several", len(claimed) > 1
-    yield "claims against", bool(claims) and any(claim.sign * felt.valence < 0 for claim in claims)
-    yield (
-        "same word",
-        any(x.message.lower().find(x.reply[c.span.start : c.span.end].lower()) >= 0 for c in claims),
-    )
+    yield "several felt", len(felt.tags) > 1
+    yield "names", min(3, len(named)) / 2
+    yield "names felt", bool(named & felt.weights.keys())
+    yield "names against", any(sign * felt.valence < 0 for sign in signs)
     yield "passes over", bool(felt.tags) and not x.claims

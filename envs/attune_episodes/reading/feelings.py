@@ -9,22 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from attune_data.affect import EMOTIONS, POLARITY
-from attune_episodes.reading.cues import (
-    CACHED,
-    ITEMS,
-    LIMIT,
-    WORDS,
-    in_message,
-    plain,
-    word_list,
-    words,
-)
+from attune_episodes.reading.cues import CACHED, ITEMS, LIMIT, WORDS, in_message, plain, word_list, words
 from attune_rewards.predictions import Tag
 
 NAMED_WEIGHT: Final = 1.6
@@ -78,35 +69,6 @@ class Feelings:
         return signed / total if total else 0.0
 
 
-class Sign(NamedTuple):
-    """A cue in a text for a feeling of its writer."""
-
-    item: str
-    """The PANAS item."""
-    named: bool
-    """Whether it is named, not only shown."""
-    words: tuple[str, ...]
-    """The cue, and the words before it in its clause."""
-    start: int
-    end: int
-
-
-@lru_cache(maxsize=CACHED)
-def signs(text: str) -> tuple[Sign, ...]:
-    """Every cue in a text for a feeling of its writer: first those that name it, then those that show it."""
-    low = _own(text)
-    cues = in_message(low)
-    found = []
-    for table in ("named", "shown"):
-        for item in ITEMS:
-            for start, end in cues.get((table, item), ()):
-                before, cue = _clause_before(low, start), low[start:end]
-                if counts(before, cue):
-                    near = (*before, *word_list(cue))
-                    found.append(Sign(item, table == "named", near, start, end))
-    return tuple(found)
-
-
 def _own(text: str) -> str:
     """A text in plain form, with quotations blanked out."""
     return _QUOTED.sub(lambda quote: " " * len(quote[0]), plain(text))
@@ -119,16 +81,23 @@ def read(text: str) -> Feelings:
     loud = bool(_CAPITALS.search(text[:LIMIT])) + (low.count("!") > 1)
     weights: dict[str, float] = {}
     intensities: dict[str, int] = {}
-    shares: dict[tuple[str, bool], float] = {}
-    for item, is_named, near, _, _ in signs(text):
-        share = shares.get((item, is_named), NAMED_WEIGHT if is_named else SHOWN_WEIGHT)
-        degree = _degree(near)
-        weights[item] = weights.get(item, 0.0) + share * (0.6 if degree < 0 else 1.0)
-        shares[item, is_named] = share / 2  # each further cue from a list counts half as much
-        strength = max(1, min(7, 4 + is_named + degree + loud))
-        intensities[item] = max(intensities.get(item, 1), strength)
-    named = frozenset(sign.item for sign in signs(text) if sign.named)
-    return Feelings(weights, intensities, named, _requests(low))
+    named = set()
+    cues = in_message(low)
+    for table, weight in (("named", NAMED_WEIGHT), ("shown", SHOWN_WEIGHT)):
+        for item in ITEMS:
+            share = weight
+            for start, end in cues.get((table, item), ()):
+                before, cue = _clause_before(low, start), low[start:end]
+                if not _counts(before, cue):
+                    continue
+                degree = _degree({*before, *word_list(cue)})
+                weights[item] = weights.get(item, 0.0) + share * (0.6 if degree < 0 else 1.0)
+                share /= 2  # each further cue from a list counts half as much
+                if table == "named":
+                    named.add(item)
+                strength = max(1, min(7, 4 + (table == "named") + degree + loud))
+                intensities[item] = max(intensities.get(item, 1), strength)
+    return Feelings(weights, intensities, frozenset(named), _requests(low))
 
 
 def _clause_before(text: str, position: int) -> list[str]:
@@ -137,7 +106,7 @@ def _clause_before(text: str, position: int) -> list[str]:
     return word_list(clause)[-_NEAR:]
 
 
-def counts(before: Sequence[str], cue: str) -> bool:
+def _counts(before: Sequence[str], cue: str) -> bool:
     """Whether a cue after these words is about the writer's own feeling."""
     first = cue.split(" ", 1)[0]
     for place, word in enumerate(before[-4:]):
@@ -150,8 +119,7 @@ def counts(before: Sequence[str], cue: str) -> bool:
     return nearest is None or nearest in WORDS["own"]
 
 
-def _degree(near: Iterable[str]) -> int:
-    said = set(near)
+def _degree(said: set[str]) -> int:
     return bool(said & WORDS["amplifiers"]) - bool(said & WORDS["diminishers"])
 
 

@@ -1,19 +1,51 @@
-"""`reader`: look up a reader by name."""
+"""`reader`: look up a reader by name. `Reader`: anything that reads replies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
-from typing import Final
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Protocol, runtime_checkable
 
 from attune_data.errors import UnknownNameError
+from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.fitted import FittedReader
-from attune_episodes.reading.lexicon import LexiconReader
-from attune_episodes.reading.reading import Reader
+from attune_episodes.reading.own import own_part
+from attune_episodes.reading.rules import RULES
+from attune_rewards.predictions import YesNo
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Anything that reads replies: deterministically, and without errors for any text."""
+
+    @property
+    def name(self) -> str:
+        """A short name for tables and files."""
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """The questions that it reads."""
+
+    def read(self, exchange: Exchange) -> dict[str, YesNo]:
+        """The answers about the reply of an exchange; a question that is missing was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconReader:
+    """A reader with one rule for each question. English only; nothing is fitted."""
+
+    name: str = "lexicon"
+    questions: frozenset[str] = frozenset(RULES)
+
+    def read(self, exchange: Exchange) -> dict[str, YesNo]:
+        """The answers about the reply of an exchange."""
+        own = own_part(exchange)
+        return {question: "yes" if own and rule(own) else "no" for question, rule in RULES.items()}
+
 
 READERS: Final[dict[str, Callable[[], Reader]]] = {
-    "fitted": partial(FittedReader.shipped, "fitted"),
-    "held_out": partial(FittedReader.shipped, "held_out"),
+    "fitted": FittedReader.shipped,
     "lexicon": LexiconReader,
 }
 """Name -> a function that makes the reader; `fitted` is the default."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
-from re import _parser  # type: ignore[attr-defined]
-from typing import Any, Final
+from typing import Final
 
 LETTERS: Final = 4
 """How many letters at the start of a word are used to look up the cues that can begin there."""
-MOST: Final = 200
-"""The most beginnings that a cue may have; a cue with more is tried at every word."""
 KEPT: Final = 20_000
 """How many beginnings of words are cached with the cues to try."""
 _STARTS: Final = re.compile(rf"(?<!\w)(?=(\S(?s:.){{0,{LETTERS - 1}}}))")
+_LETTER: Final = r"[^\\()[.^$?*+{|]"
+_LITERAL: Final = re.compile(rf"(?:{_LETTER}(?![?*{{]))*")
+"""The letters that every match begins with: those before the first element that varies."""
+_GROUP: Final = re.compile(rf"({_LETTER}{{0,{LETTERS - 1}}})\(\?:([^()]*)\)(\?|(?![*{{]))")
+"""Early alternatives, and whether they may be missing."""
 Key = tuple[str, str]
 """A table of lists, and a list in it."""
 Found = Mapping[Key, tuple[tuple[int, int], ...]]
@@ -46,17 +47,13 @@ class CueIndex:
     def find(self, text: str) -> Found:
         """The places of every list's cues in a text in plain form."""
         found: dict[Key, list[tuple[int, int]]] = {}
-        known = self._tried
         for start in _STARTS.finditer(text):
             place, letters = start.start(), start[1]
-            tried = known.get(letters)
+            tried = self._tried.get(letters)
             for name, match in self._to_try(letters) if tried is None else tried:
                 places = found.get(name)
-                if places is None:
-                    if cue := match(text, place):
-                        found[name] = [cue.span()]
-                elif places[-1][1] <= place and (cue := match(text, place)):
-                    places.append(cue.span())
+                if (places is None or places[-1][1] <= place) and (cue := match(text, place)):
+                    found.setdefault(name, []).append(cue.span())
         return {name: tuple(places) for name, places in found.items()}
 
     def _to_try(self, letters: str) -> Tried:
@@ -74,43 +71,14 @@ def _compiled(lists: Mapping[Key, list[str]]) -> Tried:
 
 
 def beginnings(cue: str) -> set[str]:
-    """The possible beginnings of a regular expression's matches; every match starts with one of them.
-
-    Each has up to `LETTERS` letters, fewer if anything may follow; {""} if nothing is known.
-    """
-    found = {text for text, _ in _beginnings(_parser.parse(cue))}
-    return {""} if len(found) > MOST or "" in found else found
-
-
-def _beginnings(pattern: Iterable[tuple[Any, Any]]) -> set[tuple[str, bool]]:
-    """(beginning, whether the pattern ends with it); one that does not end is as long as is known."""
-    so_far: set[tuple[str, bool]] = {("", True)}
-    for kind, value in pattern:
-        further = _element(str(kind), value)
-        so_far = {
-            (text, ended) if not ended else ((text + more)[:LETTERS], end and len(text + more) < LETTERS)
-            for (text, ended), (more, end) in product(so_far, further)
-        }
-        if len(so_far) > MOST or not any(ended for _, ended in so_far):
-            break
-    return so_far
-
-
-def _element(kind: str, value: Any) -> set[tuple[str, bool]]:
-    if kind == "LITERAL":
-        return {(chr(value), True)}
-    if kind == "IN" and all(str(part) == "LITERAL" for part, _ in value):
-        return {(chr(letter), True) for _, letter in value}
-    if kind == "BRANCH":
-        return set().union(*(_beginnings(branch) for branch in value[1]))
-    if kind == "SUBPATTERN":
-        return _beginnings(value[-1])
-    if kind in ("ASSERT", "ASSERT_NOT", "AT"):
-        return {("", True)}
-    if kind == "MAX_REPEAT":
-        least, most, inner = value
-        once = _beginnings(inner)
-        if most > 1:  # the part after a repetition is not analysed
-            once = {(text, False) for text, _ in once}
-        return once | {("", True)} if least == 0 else once
-    return {("", False)}
+    """Literal beginnings of a regular expression: every match starts with one of them, which may be ""."""
+    first, bar, other = cue.partition("|")
+    if bar and "(" not in first:
+        return beginnings(first) | beginnings(other)
+    if group := _GROUP.match(cue):
+        before, parts, missing = group.groups()
+        rest = cue[group.end() :]
+        either = [*parts.split("|"), ""] if missing else parts.split("|")
+        return {start for part in either for start in beginnings(before + part + rest)}
+    literal = _LITERAL.match(cue)
+    return {literal[0][:LETTERS] if literal else ""}

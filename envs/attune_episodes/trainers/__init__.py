@@ -1,29 +1,22 @@
 """The same rewards in every fine-tuning loop: rows for trainers, and reward functions for the rows.
 
 `training_dataset` makes rows; `reward_functions` and `row_reward` are what trainers such as TRL's call, and
-`score_row` is for your own loop. The modules `verl`, `skyrl` and `trl` serve those trainers. No framework is
+`score_row` is for your own loop. The modules `verl` and `skyrl` serve those trainers. No framework is
 imported before it is used.
 """
 
 from attune_episodes.trainers.columns import to_skyrl, to_verl
-from attune_episodes.trainers.conversations import conversation_rows
 from attune_episodes.trainers.dataset import training_dataset
-from attune_episodes.trainers.live import live_rows
 from attune_episodes.trainers.reply_rows import demonstrations, preference_pairs
 from attune_episodes.trainers.rewards import PartReward, check_rows, reward_functions, row_reward
 from attune_episodes.trainers.sampling import keep_pass_rates
 from attune_episodes.trainers.scoring import score_row, text_of
-from attune_episodes.trainers.trl import conversation_rollouts, live_rollouts
 
 __all__ = [
     "PartReward",
     "check_rows",
-    "conversation_rollouts",
-    "conversation_rows",
     "demonstrations",
     "keep_pass_rates",
-    "live_rollouts",
-    "live_rows",
     "preference_pairs",
     "reward_functions",
     "row_reward",

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_episodes.score import LIVE
 from attune_episodes.trainers.rewards import check_rows
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
 REQUEST: Final = "attune-request"
-"""Id of SkyRL's environment for rows of single requests."""
-CONVERSATION: Final = "attune-conversation"
-"""Id of SkyRL's environment for rows of whole conversations."""
-LIVE_CONVERSATION: Final = "attune-live"
-"""Id of SkyRL's environment for rows of live conversations."""
+"""Id of SkyRL's environment for the rows."""
 FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "reward", "provenance")
 """Columns that are put into `extra_info` if a row has them."""
 
@@ -33,9 +28,8 @@ def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
     """Give rows SkyRL's columns: data_source, prompt, env_class, reward_spec, extra_info.
 
-    The rows are of `training_dataset`, a request or a reply each; or of `conversation_rows` or `live_rows`,
-    for the environments that play a whole conversation. Raises DataError for rows without a truth, TypeError
-    for a list of rows.
+    The rows are of `training_dataset`. Raises DataError for rows without a truth, TypeError for a list of
+    rows.
     """
     return _renamed(rows, "reward_spec", "method")
 
@@ -45,20 +39,14 @@ def _renamed(rows: Dataset | IterableDataset, reward: str, kind: str) -> Dataset
     if not hasattr(rows, "map"):
         raise TypeError(f"rows is a {type(rows).__name__}; make a Dataset with Dataset.from_list(rows)")
     columns = rows.column_names or list(next(iter(rows)))  # a stream loses its column names in `map`
-    whole = "task" in columns
-    if not whole:
-        check_rows(rows)
+    check_rows(rows)
 
     def renamed(row: Mapping[str, Any], index: int) -> dict[str, Any]:
-        stage, env = ("conversation", CONVERSATION) if whole else (row["stage"], REQUEST)
-        if whole and row["reward"] == LIVE:
-            stage, env = LIVE, LIVE_CONVERSATION
         return {
-            "data_source": f"attune/{stage}",
+            "data_source": f"attune/{row['stage']}",
             "prompt": row["prompt"],
-            **({"ability": stage} if reward == "reward_model" else {}),
-            **({"env_class": env} if reward == "reward_spec" else {}),
-            reward: {kind: "rule", "ground_truth": row["task" if whole else "truth"]},
+            **({"ability": row["stage"]} if reward == "reward_model" else {"env_class": REQUEST}),
+            reward: {kind: "rule", "ground_truth": row["truth"]},
             "extra_info": {"index": index} | {name: row[name] for name in FACTS if name in row},
         }
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_episodes.score import LIVE, reward_spec
+from attune_episodes.score import reward_spec
 from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
 from attune_episodes.trainers.truth import check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
@@ -31,8 +31,8 @@ class PartReward:
     """Name of the part, such as `emotion_f1`."""
     weight: float
     """The factor by which the trainer multiplies its values (`reward_weights`)."""
-    spec: RewardSpec | None
-    """The reward to which it belongs; None for the live reward."""
+    spec: RewardSpec
+    """The reward to which it belongs."""
     logs: bool = False
     """Whether it logs the batch, which only one of a reward's functions does."""
 
@@ -64,17 +64,15 @@ class PartReward:
         """
         batch = _scored(completions, **columns)
         if self.logs:
-            reward = _Reward.of(self.spec or LIVE)
-            for _, shares in batch:
-                reward.check(shares)
+            _check_shares(self.spec, *(shares for _, shares in batch))
             _log(batch, **columns)
         values: list[float | None] = []
         for score, shares in batch:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                floor = None if self.spec is None else self.spec.floor
-                value = above_baseline(score.parts[self.part], baseline, floor) * share / self.weight
+                above = above_baseline(score.parts[self.part], baseline, self.spec.floor)
+                value = above * share / self.weight
             values.append(value)
         return values
 
@@ -140,8 +138,7 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
     its share of the reward of a row of its stage (for `format`, of the whole reward).
 
     Args:
-        spec: the reward with which the rows were made, or the name of a preset; "live", a single function,
-            for rows of the stage `respond`.
+        spec: the reward with which the rows were made, or the name of a preset.
         rows: the training rows, to check them now rather than in the middle of training.
 
     Raises:
@@ -150,10 +147,6 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
         DataError: rows without a truth, or with one from another scoring version.
         TypeError: a reward or rows of the wrong type, including an iterator.
     """
-    if spec == LIVE:
-        if rows is not None:
-            check_rows(rows, LIVE)
-        return [PartReward(LIVE, 1.0, None, logs=True)]
     reward = reward_spec(spec)
     check_rows_carry(reward)
     if rows is not None:
@@ -176,7 +169,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
     Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for rows
     that were made with a reward other than `spec`; TypeError for an iterator, or something that is not rows.
     """
-    reward = None if spec is None else _Reward.of(spec)
+    reward = None if spec is None else reward_spec(spec)
     names = getattr(rows, "column_names", None)
     if names is not None:
         if "truth" not in names:
@@ -201,7 +194,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
                 f"rows were made with reward {show(row['reward'])}, the reward functions with "
                 f"{show(reward.name)}; make both with the same reward"
             )
-        reward.check(shares)
+        _check_shares(reward, shares)
     if not found:
         raise _no_truth("none")
 
@@ -211,28 +204,14 @@ def _no_truth(found: str) -> DataError:
     return DataError(Problem("rows", "truth", found, "rows with their original truth", advice))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reward:
-    """The identity of a reward, as recorded in its rows."""
-
-    name: str
-    baselines: Mapping[str, float]
-    """Part -> its baseline."""
-
-    @staticmethod
-    def of(spec: RewardSpec | str) -> _Reward:
-        if spec == LIVE:
-            return _Reward(LIVE, {LIVE: 0.0})
-        reward = reward_spec(spec)
-        return _Reward(reward.name, {name: reward.baselines.get(name, 0.0) for name in reward.parts})
-
-    def check(self, shares: Shares) -> None:
-        """Raise SettingsError if a row's parts or baselines differ from this reward's."""
-        for part, (_, baseline) in shares.items():
-            known = self.baselines.get(part)
-            if known != baseline:
-                raise SettingsError(
-                    f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {self.name!r} "
-                    + ("has no such part" if known is None else f"measures it from {known:.3g}")
-                    + "; make rows and reward functions with the same reward"
-                )
+def _check_shares(reward: RewardSpec, *rows: Shares) -> None:
+    """Raise SettingsError if parts or baselines of rows differ from the reward's."""
+    baselines = {name: reward.baselines.get(name, 0.0) for name in reward.parts}
+    for part, (_, baseline) in chain.from_iterable(shares.items() for shares in rows):
+        known = baselines.get(part)
+        if known != baseline:
+            raise SettingsError(
+                f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {reward.name!r} "
+                + ("has no such part" if known is None else f"measures it from {known:.3g}")
+                + "; make rows and reward functions with the same reward"
+            )

@@ -11,11 +11,10 @@ from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.schema import Conversation
 from attune_episodes.plan import plan
-from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.truth import check_rows_carry, write_truth
 from attune_rewards.predictions import Stage
-from attune_rewards.reward import ScoredRequest, scored_requests
+from attune_rewards.reward import scored_requests
 from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
 
@@ -39,16 +38,13 @@ class RowMaker:
         check_rows_carry(self.spec)
         check_stages(self.spec, self.settings.stages)
 
-    def requests(self, conversation: Conversation) -> Iterator[tuple[Request, ScoredRequest]]:
-        """The requests that the reward scores, in the protocol's order."""
+    def rows(self, conversation: Conversation) -> Iterator[Row]:
+        """The rows of one conversation, in the protocol's order."""
         table = scored_requests(conversation, self.spec, self.settings.stages)
         for request in plan(conversation, self.settings):
-            if scored := table.get((request.stage, request.turn)):
-                yield request, scored
-
-    def rows(self, conversation: Conversation, level: str | None = None) -> Iterator[Row]:
-        """The rows of one conversation, in the protocol's order; `level` is that of a simulated one."""
-        for request, scored in self.requests(conversation):
+            scored = table.get((request.stage, request.turn))
+            if scored is None:
+                continue
             yield {
                 "prompt": request.chat(),
                 "id": request.id,
@@ -56,7 +52,6 @@ class RowMaker:
                 "participant_id": conversation.participant,
                 "stage": request.stage,
                 "turn": request.turn,
-                "level": level,
                 "weight": scored.weight,
                 "reward": self.spec.name,
                 "truth": write_truth(request, scored),
@@ -83,7 +78,7 @@ def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
 def sequence_of(conversations: object) -> Sequence[Conversation]:
     """Return the conversations unchanged; raises TypeError for anything but a sequence of conversations."""
     if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
-        advice = "from a lazy source, take some: Simulation(seed=1).take(1000)"
+        advice = "from a lazy source, take some: list(islice(source, 1000))"
         raise TypeError(f"conversations must be a sequence, got {show(conversations)}; {advice}")
     return conversations
 

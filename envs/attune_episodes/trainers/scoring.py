@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_episodes.chat_answers import text_of as content_text
+from attune_episodes.chat.message import text_of as content_text
 from attune_episodes.parsing import parse
-from attune_episodes.score import LIVE, as_scored
-from attune_episodes.trainers.truth import RESPOND, read_document, read_truth
-from attune_rewards.reward import Score
+from attune_episodes.request import Request
+from attune_episodes.score import as_scored
+from attune_episodes.trainers.truth import read_truth
+from attune_rewards.reward import Score, ScoredRequest
 
 Shares = Mapping[str, tuple[float, float]]
 """Part -> (its share of the row's reward, its baseline). The shares sum to 1."""
@@ -29,9 +30,8 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
             text.
 
     Returns:
-        The score: `value` in [0, 1] (below 0 if the reward is measured from baselines; unbounded for the
-        stage respond), `reason`, `parts`, and the row's `weight`. `value` is never None: a request that no
-        part scores has no row.
+        The score: `value` in [0, 1] (below 0 if the reward is measured from baselines), `reason`, `parts`,
+        and the row's `weight`. `value` is never None: a request that no part scores has no row.
 
     Raises DataError for a row without a truth, or with one of another scoring version; TypeError for
     something that is not a row and for a reply of the wrong type. No text of a model raises an error.
@@ -43,8 +43,9 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
 def score_truth(truth: object, reply: object) -> Score:
     """Score a reply given the column `truth`, as trainers pass it; otherwise like `score_row`."""
-    scorer, _ = _read(checked_truth(truth))
-    return scorer("" if reply is None else text_of(reply))
+    request, scored, _ = _read(checked_truth(truth))
+    said, reason = as_scored(request, parse(request, "" if reply is None else text_of(reply)), scored)
+    return scored.score(said, reason)
 
 
 def checked_truth(truth: object) -> str:
@@ -59,25 +60,14 @@ def checked_truth(truth: object) -> str:
 
 def shares_of(truth: str) -> Shares:
     """The parts of a row: Σ share · (score - baseline)/(1 - baseline) is the value of its score."""
-    return _read(truth)[1]
+    return _read(truth)[2]
 
 
 @lru_cache(maxsize=TRUTHS)
-def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
-    """The function that scores replies to a row, and the row's parts."""
-    document = read_document(truth)
-    if document.get("stage") == RESPOND:
-        from attune_episodes.trainers.respond import respond_scorer  # rows of other stages need no simulator
-
-        return respond_scorer(document), MappingProxyType({LIVE: (1.0, 0.0)})
-    request, scored = read_truth(document)
+def _read(truth: str) -> tuple[Request, ScoredRequest, Shares]:
+    request, scored = read_truth(truth)
     shares = {name: (weight / scored.weight, baseline) for name, weight, baseline in scored.parts}
-
-    def scorer(text: str) -> Score:
-        said, reason = as_scored(request, parse(request, text), scored)
-        return scored.score(said, reason)
-
-    return scorer, MappingProxyType(shares)
+    return request, scored, MappingProxyType(shares)
 
 
 def text_of(completion: object) -> str:

@@ -1,24 +1,19 @@
-"""SkyRL-gym environments: one request, or a whole conversation in one growing chat, recorded or live.
+"""SkyRL: rows as environments of one request and one answer.
 
-`register_environments()` registers them with `skyrl_gym.make` under the ids that `to_skyrl` writes into the
-rows; call it in the process that makes environments.
+`register_environments()` registers the environment with `skyrl_gym.make` under the id that `to_skyrl` writes
+into the rows; call it in the process that makes environments.
 """
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_episodes.episode import EpisodeOverError
-from attune_episodes.live.chat import LiveChat
-from attune_episodes.trainers.columns import CONVERSATION, LIVE_CONVERSATION, REQUEST
-from attune_episodes.trainers.conversations import Chat, GrowingChat
-from attune_episodes.trainers.live import chat_of_row
+from attune_episodes.trainers.columns import REQUEST
 from attune_episodes.trainers.scoring import checked_truth, score_truth, shares_of
-from attune_rewards.reward import OK, Score, part_means
+from attune_rewards.reward import OK, Score
 
 with needs_extra("skyrl", "skyrl_gym"):
     import skyrl_gym
@@ -26,113 +21,49 @@ with needs_extra("skyrl", "skyrl_gym"):
 
 TESTED: Final = ("0.4", "0.5")
 """The range of tested versions of skyrl-gym; the upper end is excluded."""
+Chat = list[dict[str, str]]
 
 
-class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not installed when types are checked
-    """The rewards of an episode, its metrics, and its end."""
-
-    max_turns: int
-    told: ClassVar[dict[str, Any]] = {}
-    """Further values that `init` returns, besides the number of requests."""
+class RequestEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not installed when types are checked
+    """One row with a single answer, exactly as in the protocol. The reward is the value of `score_row`."""
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         wanted = (extras or {}).get("reward_spec")
-        self._truth: Any = wanted.get("ground_truth") if isinstance(wanted, Mapping) else None
-        self._begin()  # which raises an error for an invalid truth
+        self._truth = checked_truth(wanted.get("ground_truth") if isinstance(wanted, Mapping) else None)
+        shares_of(self._truth)  # raises an error for an invalid truth
+        self._score: Score | None = None
 
     def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
         """Begin the episode with the unchanged prompt of the row."""
-        self._begin()
-        return prompt, {"requests": self.max_turns, **self.told}
+        self.turns, self._score = 0, None
+        return prompt, {}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Score the answer; `observations` are the messages of the next request, if there is one.
+        """Score the answer, which ends the episode.
 
         `metadata` holds the answer's `parts` (name -> score in [0, 1]) and `reason`.
         """
-        if self._chat.done:
+        if self._score is not None:
             raise EpisodeOverError("the episode is over; call init(prompt) to start again")
-        reward, score, following = self._chat.submit(action)
+        self._score = score = score_truth(self._truth, action)
         self.turns += 1
-        self._rewards.append(reward)
-        self._scores.append(score)
         metadata = {"parts": dict(score.parts), "reason": score.reason}
-        return BaseTextEnvStepOutput(
-            observations=following, reward=reward, done=self._chat.done, metadata=metadata
-        )
+        return BaseTextEnvStepOutput(observations=[], reward=score.value, done=True, metadata=metadata)
 
     def get_metrics(self) -> dict[str, Any]:
-        """`return`, `parse_rate`, and the mean score of each part."""
-        metrics = part_means(self._scores)
-        if self._scores:
-            metrics["parse_rate"] = sum(s.reason == OK for s in self._scores) / len(self._scores)
-        return {"return": math.fsum(self._rewards), **metrics}
-
-    def _begin(self) -> None:
-        self.turns = 0
-        self._rewards: list[float] = []
-        self._scores: list[Score] = []
-        self._chat = self.chat_of(self._truth)
-        self.max_turns = self._chat.length
-
-    @staticmethod
-    @abstractmethod
-    def chat_of(truth: Any, /) -> GrowingChat | LiveChat | _OneRequest:
-        """Begin the chat of a row; raises DataError for a truth that this package did not write."""
-
-
-class _OneRequest:
-    """One row as a chat with a single answer."""
-
-    length = 1
-
-    def __init__(self, truth: object) -> None:
-        self._truth = checked_truth(truth)
-        shares_of(self._truth)  # which parses it
-        self.done = False
-
-    def submit(self, reply: str) -> tuple[float, Score, Chat]:
-        self.done = True
-        score = score_truth(self._truth, reply)
-        return score.value or 0.0, score, []
-
-
-class RequestEnv(_AttuneEnv):
-    """One row with a single answer, exactly as in the protocol. The reward is the value of `score_row`."""
-
-    chat_of = _OneRequest
-
-
-class ConversationEnv(_AttuneEnv):
-    """All scored requests of a conversation in one chat; rewards sum to the return of the episode.
-
-    This is not protocol-exact: the chat contains the model's own earlier answers and the questions asked
-    outside the thread, whereas the protocol shows neither. `max_turns` in the configuration is ignored, since
-    a conversation has as many steps as scored requests.
-    """
-
-    told: ClassVar = {"protocol_exact": False}
-    chat_of = staticmethod(GrowingChat.of_row)
-
-
-class LiveConversationEnv(_AttuneEnv):
-    """A simulated person answers the model's own replies; rewards sum to the total of the live episode.
-
-    The person ends the conversation after `requests` replies, or leaves earlier; `max_turns` in the
-    configuration is ignored.
-    """
-
-    chat_of = staticmethod(chat_of_row)
+        """`return`, `parse_rate`, and the score of each part; nothing before the answer."""
+        score = self._score
+        if score is None:
+            return {}
+        return {"return": score.value, **score.parts, "parse_rate": float(score.reason == OK)}
 
 
 def register_environments() -> None:
-    """Register the environments with SkyRL-gym, only once even if called repeatedly.
+    """Register the environment with SkyRL-gym, only once even if called repeatedly.
 
     Warns (UntestedVersionWarning) if its version has not been tested.
     """
     warn_if_untested("skyrl-gym", *TESTED)
-    kinds = {REQUEST: RequestEnv, CONVERSATION: ConversationEnv, LIVE_CONVERSATION: LiveConversationEnv}
-    for name, kind in kinds.items():
-        if name not in skyrl_gym.registry:
-            skyrl_gym.register(id=name, entry_point=f"{__name__}:{kind.__name__}")
+    if REQUEST not in skyrl_gym.registry:
+        skyrl_gym.register(id=REQUEST, entry_point=f"{__name__}:{RequestEnv.__name__}")

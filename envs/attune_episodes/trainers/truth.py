@@ -26,8 +26,6 @@ from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
 
 PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
 """The parts that a row can name, which are known to every installation of this package."""
-RESPOND: Final = "respond"
-"""The stage of rows for replies; the module `respond` reads their truth."""
 _TURN: Final = TypeAdapter(TurnTruth)
 _CONVERSATION: Final = TypeAdapter(ConversationTruth)
 _COMPARISONS: Final = {"comparisons": {"__all__": {"question_id", "response_a", "response_b", "winner"}}}
@@ -119,8 +117,11 @@ class _Document(BaseModel):
     annotated: dict[str, Any]
 
 
-def read_document(text: str) -> dict[str, Any]:
-    """Decode a truth of this scoring version to its JSON object; raises DataError for anything else."""
+def read_truth(text: str) -> tuple[Request, ScoredRequest]:
+    """Read a request, without its messages and texts, and its scoring from a truth.
+
+    Raises DataError for a text that `write_truth` of this scoring version did not write.
+    """
     try:
         raw = json.loads(text)
     except (TypeError, ValueError) as error:
@@ -128,14 +129,6 @@ def read_document(text: str) -> dict[str, Any]:
     version = raw.get("scoring") if isinstance(raw, dict) else None
     if version != SCORING_VERSION:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
-    return dict(raw)
-
-
-def read_truth(raw: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
-    """Read a request, without its messages and texts, and its scoring from a document.
-
-    Raises DataError for a document that `write_truth` of this scoring version did not write.
-    """
     try:
         request, scored = _read(_Document.model_validate(raw))
         scored.score(None)  # fails if the weights allow no mean

@@ -11,11 +11,9 @@ import verifiers.v1 as vf
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
-from attune_data.errors import AttuneError, SettingsError, show
+from attune_data.errors import AttuneError, SettingsError
 from attune_data.jsonio import parse_json
-from attune_episodes.data_arguments import SIMULATED, DataArguments, asked_by
-from attune_episodes.live.source import check_simulated
-from attune_episodes.live.standing import reader_name
+from attune_episodes.data_arguments import DataArguments, asked_by
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards.predictions import STAGES, Stage
@@ -25,14 +23,6 @@ from attune_rewards.spec_files import describe_reward, read_reward, reward_from
 ENV_ID: Final = "attune-env"
 """The name under which verifiers finds all of this: the package `attune_env`."""
 Granularity = Literal["conversation", "request"]
-Level = Literal["plain", "clear", "default", "blunted", "tangled"]
-"""The names of `attune_data.simulate.LEVELS`."""
-
-LIVE_FIELDS: Final = frozenset(
-    {*vf.TasksetConfig.model_fields, "data", "level", "world_seed", "number", "training", "live", "reader"}
-)
-"""What applies to live conversations."""
-
 DESCRIBED: Final = ConfigDict(use_attribute_docstrings=True)
 """The texts under the fields are their descriptions, for `--help` and the Hub's card."""
 
@@ -78,14 +68,10 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     """How replies are scored beyond the annotations."""
 
     data: str = "sample"
-    """"sample" (20 bundled conversations), a file or folder of conversations, the name of a dataset, or
-    "simulated"."""
-    level: Level = "default"
-    """How hard simulated participants are to read, from plain to tangled."""
-    world_seed: int = 0
-    """Seed of the simulated participants."""
+    """"sample" (20 bundled conversations), "written" (more of them, by language models), a file or folder of
+    conversations, the name of a dataset, or a mixture such as "3*written+sample"."""
     number: int | None = Field(None, ge=1)
-    """Use only this many conversations; the simulated stream is endless without it."""
+    """Use only this many conversations; a mixture with weights is endless without it."""
     split: str | None = None
     """Which split to use, if a dataset has several."""
     where: str | None = None
@@ -93,7 +79,8 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     provenance: Provenance | None = None
     """Provenance of records that state none; by default they count as benchmark."""
     training: bool = False
-    """When loading, refuse benchmark records, which are for evaluation only."""
+    """Refuse what is for evaluation only: benchmark records, and the dev and test parts of "written", whose
+    bare name then means its train part."""
 
     granularity: Granularity = "conversation"
     """conversation: an episode sends all requests of a conversation. request: one task per scored request,
@@ -114,12 +101,6 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     codebook: str | None = None
     """An official annotation_codebook.json; by default the one beside the data, otherwise our wording."""
 
-    live: bool = False
-    """Hold live conversations: a simulated person answers the model's own replies, and the reward is the live
-    one (docs/live.md). Only level, world-seed, number, reader and system-prompt apply."""
-    reader: str = "fitted"
-    """What reads the replies of live conversations: fitted, held_out or lexicon."""
-
     reward: str | dict[str, Any] = "composite"
     """A preset (composite, emotion, behaviour, preference, holistic, skill), a .json or .py file that
     describes a reward, or its description: '{"preset": "skill", "format": 0.1}'."""
@@ -128,10 +109,7 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     def _fits(self) -> Self:
         """Refuses what needs no data to be known as wrong: a command then shows it without a traceback."""
         try:
-            if self.live:
-                check_live(self)
-            else:
-                configured(self)
+            configured(self)
         except AttuneError as error:
             raise ValueError(str(error)) from error
         return self
@@ -164,24 +142,6 @@ def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, Re
     if by_request or (spec.dense and not judged):
         RowMaker(settings, spec).check()
     return chosen, settings, spec
-
-
-def check_live(config: AttuneTasksetConfig) -> None:
-    """Raises an AttuneError if a configuration of live conversations has a field that does not apply to them.
-
-    Their data is always "simulated".
-    """
-    if "data" not in config.model_fields_set:
-        config.data = SIMULATED
-    check_simulated(config.data, "live")
-    reader_name(config.reader)
-    if config.task.draft_judge.enabled:
-        raise SettingsError("the draft judge is enabled, but live conversations have no drafts to rate")
-    for name, field in AttuneTasksetConfig.model_fields.items():
-        if name not in LIVE_FIELDS and (value := getattr(config, name)) != field.get_default(
-            call_default_factory=True
-        ):
-            raise SettingsError(f"{name} is {show(value)}; it does not apply to live conversations")
 
 
 class AttuneHarnessConfig(vf.HarnessConfig):

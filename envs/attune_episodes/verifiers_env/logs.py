@@ -8,7 +8,8 @@ It does not need verifiers: traces are read from disk as JSON.
 - `status`: `ok` or `unparsed:<code>` as parsed at the time; `failed` if the endpoint gave no reply,
 - `asks`: the number of attempts, `calls`: the number of calls they took,
 - `nodes`: indices of the replies in `trace.nodes`, ending with the one that counts,
-- `finish_reason`; `refusal`, true if the model refused in that field; `failed`, why there is no reply.
+- `finish_reason`; `refusal`, true if the model refused in words (the text is then empty); `failed`, why there
+  is no reply.
 
 `trace.info["attune_judge"]` has the judge's `model` and its raw `replies`, turn number -> texts.
 """
@@ -159,8 +160,6 @@ def _read(trace: Json, em_model: str | None) -> _Trace | None:
     """Read a trace; None if it is not ok. Raises DataError if it is not a trace of this environment."""
     try:
         data = trace["task"]["data"]
-        if data.get("live"):
-            raise ValueError("it is from a live conversation, which has no result record")
         if not {"conversation", "settings", "reward"} <= data.keys():
             raise ValueError(f"task.data has {', '.join(sorted(data)[:8])}")
         return _recorded(trace, data, em_model) if trace.get("ok") else None

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
-import aiohttp
 import verifiers.v1 as vf
 from verifiers.v1.agent import Agents
 
 from attune_data.errors import AttuneError, show
 from attune_data.guard import for_training
-from attune_episodes.asking import Asking
-from attune_episodes.parsing import parse
+from attune_episodes.asking import Asking, pause
+from attune_episodes.chat.client import ChatClient
+from attune_episodes.chat.completion import Answer
+from attune_episodes.chat.faults import Fault
+from attune_episodes.parsing import Unparsed, parse
 from attune_episodes.request import Request
-from attune_episodes.verifiers_env.chat import CallFailedError, Chat
 from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
-from attune_episodes.verifiers_env.live import hold, unfinished
 from attune_episodes.verifiers_env.logs import FAILED, KEY, VERSION
 from attune_episodes.verifiers_env.tasks import (
     AnyEpisode,
@@ -29,6 +30,8 @@ from attune_episodes.verifiers_env.tasks import (
     state_of,
 )
 
+LONGEST_ASKED_PAUSE: Final = 120.0
+"""Longest `Retry-After` that is obeyed, in seconds."""
 SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
@@ -65,32 +68,27 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
                 f"{type(data).__name__}; set --env.taskset.id attune-env"
             )
         data.check_prompts()
-        config = self.config
-        async with aiohttp.ClientSession(
-            headers={"Authorization": f"Bearer {secret}"},
-            timeout=aiohttp.ClientTimeout(total=None),  # the rollout and the client have their own limits
-            connector=aiohttp.TCPConnector(limit=config.parallel),
-        ) as session:
-            url = f"{endpoint.rstrip('/')}/chat/completions"
-            chat = Chat(session, url, ctx.model, config.retries, config.backoff)
-            if (standing := data.standing) is not None:
-                # the trace's own view of the task: the one handed over may have notices of verifiers added
-                system = trace.task.data.system_prompt
-                await hold(chat, standing, None if system is None else str(system), trace.info)
-            else:
-                await _Player(chat, trace, config.reasks + 1).all(data.task.requests, config.parallel)
+        # the rollout has its own limit of time, and its endpoint is on this machine
+        client = ChatClient(
+            endpoint.rstrip("/"), {"Authorization": f"Bearer {secret}"}, call_timeout=None, proxies=False
+        )
+        try:
+            player = _Player(client, ctx.model, trace, self.config)
+            await player.all(data.task.requests, self.config.parallel)
+        finally:
+            await client.close()
         return SUCCESS
 
 
 @dataclass(slots=True)
 class _Player:
-    chat: Chat
+    client: ChatClient
+    model: str
     trace: AnyTrace
-    most: int
-    """Maximum number of attempts at a request."""
+    config: AttuneHarnessConfig
 
     async def all(self, requests: Sequence[Request], parallel: int) -> None:
-        """Ask every request; raises CallFailedError for the first one without a reply.
+        """Ask every request; raises Fault for the first one without a reply.
 
         When a limit of verifiers is reached, it refuses the call. After stopping the rollout, it ignores
         errors of the harness, and the trace ends as incomplete rather than failed.
@@ -117,24 +115,49 @@ class _Player:
             messages[0]["content"] = str(system)
         entry: dict[str, Any] = {"text": None, "status": FAILED, "asks": 0, "calls": 0, "nodes": []}
         self.trace.info[KEY]["replies"][request.id] = entry
-        asking = Asking(request, parse, self.most)
+        asking = Asking(request, parse, self.config.reasks + 1)
         for ask in asking:
             entry["asks"] = ask
-            before = len(self.trace.nodes)
-            try:
-                reply = await self.chat.ask(messages, f"attune-{number}-{ask}")
-            except CallFailedError as error:
-                entry["calls"] += error.calls
-                entry["failed"] = str(error)
-                raise
-            entry["nodes"] += self._node(messages, before)
-            asking.take(reply.text, "refusal" if reply.refused else reply.finish_reason or "stop")
-            entry["calls"] += reply.calls
-            entry |= {"text": asking.text, "status": asking.status, "finish_reason": reply.finish_reason}
+            answer = await self._answer(request, messages, f"attune-{number}-{ask}", entry)
+            asking.take(answer.text, answer.finish)
+            entry |= {"text": asking.text, "status": asking.status, "finish_reason": answer.finish}
             entry.pop("refusal", None)
-            if reply.refused:
+            if asking.refusal:
                 entry["refusal"] = True
         state_of(self.trace).outcomes[request.id] = asking.text, asking.outcome
+
+    async def _answer(
+        self, request: Request, messages: list[dict[str, str]], name: str, entry: dict[str, Any]
+    ) -> Answer:
+        """Send messages unchanged until there is an answer; raises the Fault of the last attempt.
+
+        `name` identifies the call: if its answer is lost in transit, a retry gets the same answer instead of
+        another sample. One that the server broke off is sampled again.
+        """
+        body = {"model": self.model, "messages": messages, "stream": False}
+        broken = 0
+        for attempt in count(1):
+            entry["calls"] += 1
+            before = len(self.trace.nodes)
+            try:
+                answer = await self.client.complete(
+                    body,
+                    plain=request.plain,
+                    readable=lambda text: not isinstance(parse(request, text), Unparsed),
+                    headers={"Idempotency-Key": f"{name}-{broken}" if broken else name},
+                )
+            except Fault as fault:
+                broken += fault.kind in ("broken_off", "no_choices")
+                if fault.action != "retry" or attempt > self.config.retries:
+                    entry["failed"] = str(fault)
+                    raise
+                asked = fault.retry_after
+                wait = pause(attempt, self.config.backoff) if asked is None else asked
+                await asyncio.sleep(min(wait, LONGEST_ASKED_PAUSE))
+                continue
+            entry["nodes"] += self._node(messages, before)
+            return answer
+        raise AssertionError("unreachable")
 
     def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> list[int]:
         """The new nodes after these messages, one of which has the reply; empty if none is found.
@@ -169,11 +192,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         data = task.data
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
         # (`training`) refuses earlier if it is set.
-        if (
-            isinstance(data, AttuneData)
-            and data.live is None
-            and isinstance(agents.agent.ctx.client, vf.TrainClientConfig)
-        ):
+        if isinstance(data, AttuneData) and isinstance(agents.agent.ctx.client, vf.TrainClientConfig):
             for_training(data.task.conversation)
         await super().run(task, agents)
 
@@ -195,10 +214,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
 
 
 def _incomplete(trace: AnyTrace, data: AttuneData) -> str | None:
-    if (standing := data.standing) is not None:
-        if problem := unfinished(standing, trace.info):
-            return problem
-    elif missing := data.task.missing(replies_of(trace, data.task)):
+    if missing := data.task.missing(replies_of(trace, data.task)):
         asked = len(data.task.requests)
         return f"{len(missing)} of {asked} requests have no reply, the first of them {show(missing[0])}"
     if any(reward is None for reward in trace.rewards.values()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from itertools import count
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
@@ -15,7 +14,6 @@ from attune_data.errors import AttuneError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_episodes.episode import Episode, parse_rate
-from attune_episodes.live.standing import Standing
 from attune_episodes.parsing import parse, sound
 from attune_episodes.score import score
 from attune_episodes.task import Task
@@ -26,7 +24,6 @@ from attune_episodes.verifiers_env.config import (
     Granularity,
     configured,
 )
-from attune_episodes.verifiers_env.live import TOTAL, held, live_data, live_metrics
 from attune_episodes.verifiers_env.logs import entries_in, replies_in
 from attune_episodes.verifiers_env.validity import problem_of
 from attune_rewards.reward import Score, part_means, scored_requests
@@ -52,23 +49,21 @@ class NotPlayableError(AttuneError, SystemExit):
 
 
 class AttuneData(vf.TaskData):
-    """One task: a conversation, one request of it, or a live conversation.
+    """One task: a conversation, or one request of it.
 
     It contains only what cannot be derived, except for the prompt of a single request, which other harnesses
     expect there.
     """
 
     granularity: Granularity = "conversation"
-    conversation: dict[str, Any] = Field(default_factory=dict)
+    conversation: dict[str, Any]
     """The record in the benchmark's format. It has the annotated answers, so never show it to a model."""
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, Any]
     """The settings, from `Settings.to_json`."""
-    reward: dict[str, Any] = Field(default_factory=dict)
+    reward: dict[str, Any]
     """The reward: `attune_rewards.spec_files.describe_reward`."""
     request: str | None = None
     """The id of the single request, `conversation/turn/stage`; None for a whole conversation."""
-    live: dict[str, Any] | None = None
-    """Where a live conversation begins, from `Standing.to_json`; the fields above are then empty."""
 
     @staticmethod
     def of(task: Task) -> AttuneData:
@@ -87,18 +82,9 @@ class AttuneData(vf.TaskData):
         """The engine's task."""
         return Task.from_json(self.__dict__)
 
-    @property
-    def standing(self) -> Standing | None:
-        """Where a live conversation begins; None if the task is not one.
-
-        Raises DataError if this process would hold a different conversation.
-        """
-        return None if self.live is None else Standing.from_json(self.live)
-
     def check_prompts(self) -> None:
         """Raise DataError if this process would ask anything other than what the task was made for."""
-        if self.standing is None:
-            self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
+        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
 
 
 class AttuneState(vf.State):
@@ -150,11 +136,8 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
         For a conversation, this is the return of the episode, such as `composite_strict` (the strict
         Composite / 100, in [0, 1]) or `composite_partial`; for a request, the value of its score,
-        `<reward>_request`; for a live conversation, `live_total`, which is unbounded. Empty if the reward
-        scores nothing.
+        `<reward>_request`. Empty if the reward scores nothing.
         """
-        if (standing := self.data.standing) is not None:
-            return {TOTAL: held(standing, trace.info).total}
         task = self.data.task
         if task.only is not None:
             value = _request_score(task, trace).value
@@ -165,8 +148,6 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     @vf.metric
     async def parts(self, trace: AnyTrace) -> dict[str, float]:
         """The mean score of each part over the requests that score it, and counts of replies and retries."""
-        if (standing := self.data.standing) is not None:
-            return live_metrics(held(standing, trace.info), trace.info)
         task = self.data.task
         entries = entries_in(trace.info).values()
         counted = {
@@ -192,17 +173,13 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         # releases of verifiers after 0.4.0 pass more arguments (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
-        whole = self.data.request is None and self.data.live is None
-        if judge.enabled and whole and not self.scoring_deferred:
+        if judge.enabled and self.data.request is None and not self.scoring_deferred:
             from attune_episodes.verifiers_env.judge import rate_drafts
 
             await rate_drafts(judge, self.data.task, trace)
 
     async def validate(self, runtime: Runtime) -> bool:
-        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt.
-
-        For a live conversation, whether the state-knowing replies earn more than silence.
-        """
+        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
         self.data.check_prompts()
         problem = problem_of(self.data)
         if problem is not None:
@@ -226,23 +203,20 @@ def _request_score(task: Task, trace: AnyTrace) -> Score:
 
 
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
-    """A taskset of annotated conversations or their scored requests, or of live conversations.
+    """A taskset of annotated conversations or their scored requests.
 
     All problems with the configuration (settings, reward and data) are reported when the taskset is made;
-    `load` then only makes tasks. Simulated conversations without a `number` are endless: the taskset declares
+    `load` then only makes tasks. A mixture with weights is endless without a `number`: the taskset declares
     this (`INFINITE`), so that evaluation requires `-n` and trainers take as many as they need.
     """
 
     def __init__(self, config: AttuneTasksetConfig) -> None:
         super().__init__(config)
-        if config.live:
-            self.INFINITE = config.number is None
-            return
         try:
             chosen, self.settings, self.spec = configured(config)
             self.conversations = chosen.choose(training=config.training)
             self.INFINITE = not isinstance(self.conversations, Conversations)
-            if not self.INFINITE and not any(map(self._scores, self.conversations)):
+            if not any(map(self._scores, self.conversations.by_id.values())):
                 raise unscored(self.spec.name, config.data)
         except AttuneError as error:
             raise NotPlayableError(str(error)) from error
@@ -252,10 +226,6 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
     def load(self) -> Iterator[AttuneTask]:
         """The tasks in the order of the data; conversations in which nothing is scored are left out."""
         config = self.config
-        if config.live:
-            for index in count() if config.number is None else range(config.number):
-                yield AttuneTask(AttuneData.model_validate(live_data(config, index)), config.task)
-            return
         maker = RowMaker(self.settings, self.spec)
         left_out: list[str] = []
         for conversation in iter(self.conversations):

@@ -7,9 +7,6 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from attune_data.errors import show
-from attune_episodes.live.episode import LiveEpisode
-from attune_episodes.live.play import played
-from attune_episodes.live.standing import Standing
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
@@ -22,17 +19,7 @@ if TYPE_CHECKING:
 
 def problem_of(data: AttuneData) -> str | None:
     """The fault of a task; None if it has none."""
-    if (standing := data.standing) is not None:
-        return _silence_pays(standing)
     return _leak(data.task) or _other_prompt(data, data.task) or _oracle(data.task)
-
-
-def _silence_pays(standing: Standing) -> str | None:
-    knowing = played(LiveEpisode.oracle, standing.live()).total
-    silent = played(lambda live: "", standing.live()).total
-    if knowing > silent:
-        return None
-    return f"the state-knowing replies earn {knowing:.3f}, silence {silent:.3f}"
 
 
 def _leak(task: Task) -> str | None:

@@ -50,7 +50,7 @@ def test_rows_and_episodes_and_score_files_agree(policy: str) -> None:
         assert turn is not None
         found = reader().read(Exchange(turn.message, step.outcome.text, turn.history))  # type: ignore[union-attr]
         wants = [(q, want) for q, want in turn.preferred if q in READ]
-        values.append(sum(found.says(q) == (want == "yes") for q, want in wants) / len(wants))
+        values.append(sum(found[q] == want for q, want in wants) / len(wants))
         assert step.score.parts[PART] == pytest.approx(values[-1], abs=1e-12)
     prediction, _ = read_record(played.result, ABOUT)
     assert prediction.turns[1].draft is not None

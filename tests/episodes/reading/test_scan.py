@@ -13,7 +13,13 @@ from attune_episodes.reading.scan import CueIndex, beginnings
 LISTS = {
     ("a", "said"): ["i (?:really |also )?(?:said|told)", "not (?:\\w+ )?right", "argh+"],
     ("a", "told"): ["told", "i told you", "🎉|🥳", "re-?read(?:ing)?", "don't (?:\\w+ ){0,2}go"],
-    ("b", "any"): ["\\w+ing", "o[nf]", "ton(?= and)", "(?:by|on) (?:his|the) way"],
+    ("b", "any"): [
+        "\\w+ing",
+        "a (?:\\w+ ){0,1}way|so on",
+        "o[nf]",
+        "ton(?= and)",
+        "(?:by|on) (?:his|the) way",
+    ],
 }
 WORDS = [
     "i", "really", "also", "said", "told", "you", "not", "quite", "right", "argh", "arghhh", "🎉", "re-read",
@@ -22,9 +28,11 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("cue", "expected"), [
-    ("told", {"told"}), ("at", {"at"}), ("o[nf]", {"on", "of"}), ("\\w+ing", {""}), ("argh+", {"argh"}),
+    ("told", {"told"}), ("at", {"at"}), ("o[nf]", {"o"}), ("\\w+ing", {""}), ("argh+", {"argh"}),
     ("i (?:really |also )?told", {"i re", "i al", "i to"}), ("(?:by|on) way", {"by w", "on w"}),
     ("go(?:es)?", {"go", "goes"}), ("don't (?:\\w+ )?go", {"don'"}), ("ton(?= and)", {"ton"}),
+    ("re-?read", {"re"}), ("yes|no(?:pe)?", {"yes", "no", "nope"}), ("a (?:b ){0,2}c", {"a "}),
+    ("🏆|🎓", {"🏆", "🎓"}),
 ])  # fmt: skip
 def test_beginnings_of_a_cue(cue: str, expected: set[str]) -> None:
     assert beginnings(cue) == expected

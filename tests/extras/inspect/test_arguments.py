@@ -49,20 +49,18 @@ def test_arguments_mean_what_they_mean_everywhere() -> None:
     assert settings_in(attune(stages="reflect, assess")).stages == ("assess", "reflect")
     assert settings_in(attune()) == Settings()
     assert len(attune(number=4).dataset) == 4
-    one, other = (attune(data="simulated", number=2, level="plain", world_seed=seed) for seed in (1, 2))
-    assert one.dataset[0].id != other.dataset[0].id
+    assert attune(data="written:test", number=1).dataset[0].id == load("written:test")[0].conversation_id
 
 
 @pytest.mark.parametrize(("arguments", "told"), [
     ({"data": "/no/such/folder"}, r"/no/such/folder: found no such file or folder, expected a folder"),
-    ({"data": "simulated"}, r"limit the number of conversations: -T number=20"),
+    ({"data": "2*written+sample"}, r"limit the number of conversations: -T number=20"),
     ({"data": 2024}, r"data is 2024, which is not a text; .*quote it"),
     ({"mode": "loud"}, r'no mode named "loud"; known: default, verbose'),
     ({"stages": ["assess", "perfer"]}, r'no stage named "perfer"; did you mean \'prefer\''),
     ({"where": "diagnosis=Nope"}, r'no diagnosis is "Nope"; there is'),
     ({"stages": "draft"}, r"no annotation that reward"),
     ({"number": 0}, r"number is 0; it must be a whole number, at least 1"),
-    ({"level": "plain"}, r"level and world_seed apply only to"),
     ({"codebook": "/no/such.json"}, r"/no/such\.json"),
     ({"prompts": "none"}, r"none"),
     ({"seed": "x"}, r'seed is "?\'?x'),

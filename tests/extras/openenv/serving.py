@@ -14,13 +14,11 @@ import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from attune_episodes.openenv_env import Limits, attune_app
-from attune_episodes.openenv_env.app import HARD_LIMIT
+from attune_episodes.openenv_env import attune_app
 from tests import PATIENCE
 from tests.command import ATTUNE
 
 Json = dict[str, Any]
-"""Seconds after which a test fails rather than hang."""
 
 
 @contextmanager
@@ -43,10 +41,7 @@ def command(*options: str) -> Iterator[subprocess.Popen[str]]:
 def served(data: Any = "sample", **arguments: Any) -> Iterator[str]:
     """The application on a free port, in a thread of this process: its URL."""
     app = attune_app(data, **arguments)
-    size = max(HARD_LIMIT, app.limits.message_bytes)
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="critical", ws_max_size=size, timeout_graceful_shutdown=2)
-    )
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -133,4 +128,4 @@ def seated(url: str) -> Iterator[Wire]:
         time.sleep(0.02)
 
 
-__all__ = ["PATIENCE", "Limits", "Wire", "command", "seated", "served", "wire"]
+__all__ = ["PATIENCE", "Wire", "command", "seated", "served", "wire"]

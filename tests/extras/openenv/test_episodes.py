@@ -15,10 +15,9 @@ import pytest
 from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError
 from attune_data.extras import UntestedVersionWarning
-from attune_data.simulate import Simulation
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
 from attune_episodes.openenv_env import AttuneAction, AttuneClient, AttuneObservation, attune_app
-from attune_episodes.openenv_env.environment import RecordedEnvironment
+from attune_episodes.openenv_env.environment import AttuneEnvironment
 from attune_episodes.policies.base import prepared
 from attune_episodes.source import ConversationSource
 from attune_rewards import RewardSpec
@@ -38,9 +37,9 @@ def url() -> Iterator[str]:
 
 def environment(
     data: Any = "sample", settings: Settings | None = None, **selection: Any
-) -> RecordedEnvironment:
+) -> AttuneEnvironment:
     source = ConversationSource(data, **{"sampling": "sequential"} | selection)
-    return RecordedEnvironment(source, settings or Settings(), RewardSpec.preset("composite"), Lock())
+    return AttuneEnvironment(source, settings or Settings(), RewardSpec.preset("composite"), Lock())
 
 
 def replies_of(name: str, about: Conversation) -> list[str]:
@@ -175,7 +174,7 @@ def _without_scores(text: str) -> Any:
 
 def test_conversations_that_nobody_names_are_shared_out_over_the_sessions() -> None:
     one = environment()
-    sessions = [one, RecordedEnvironment(one._source, one._settings, one._spec, one._lock)]
+    sessions = [one, AttuneEnvironment(one._source, one._settings, one._spec, one._lock)]
     played = [sessions[i % 2].reset().conversation_id for i in range(22)]
     assert played == [one.conversation_id for one in [*DATA, *DATA[:2]]]
 
@@ -189,18 +188,20 @@ def test_a_seed_draws_the_same_conversation_in_every_session_and_moves_no_order(
     assert one.reset(seed=1, index=5).conversation_id == DATA[5].conversation_id
 
 
-def test_an_endless_world_is_served_by_order_index_seed_and_id() -> None:
-    world = Simulation(3)
-    env = environment("simulated", world_seed=3)
-    assert [env.reset().conversation_id for _ in range(3)] == [world[i].conversation_id for i in range(3)]
-    assert env.reset(index=900).conversation_id == world[900].conversation_id
-    assert env.reset(conversation_id=world[900].conversation_id).done is False
-    assert (
-        env.reset(seed=8).conversation_id
-        == environment("simulated", world_seed=3).reset(seed=8).conversation_id
-    )
-    with pytest.raises(UnknownNameError, match="recent ones"):
-        env.reset(conversation_id="sim-nobody")
+def test_an_endless_mixture_is_served_by_order_index_seed_and_id() -> None:
+    mixed = "3*written+sample"
+    env = environment(mixed)
+    assert [env.reset().conversation_id for _ in range(3)] == ["w001", "w002", "sample-01"]
+    assert env.reset(index=900).conversation_id == ConversationSource(mixed).conversation(900).conversation_id
+    assert env.reset(conversation_id="sample-07").conversation_id == "sample-07"
+    assert env.reset(seed=8).conversation_id == environment(mixed).reset(seed=8).conversation_id
+
+
+def test_a_shard_draws_and_serves_its_own() -> None:
+    env = environment(shard=(1, 2))
+    ids = {one.conversation_id for one in DATA[1::2]}
+    assert {env.reset(seed=seed).conversation_id for seed in range(100)} == ids
+    assert {env.reset().conversation_id for _ in range(10)} == ids
 
 
 @pytest.mark.parametrize(("arguments", "told"), [
@@ -261,7 +262,6 @@ def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None
     ({"data": "no/such/place"}, AttuneError),
     ({"reward": "composit"}, UnknownNameError),
     ({"allowed_hosts": "env.example.org"}, TypeError),
-    ({"allowed_hosts": ["http://env.example.org"]}, SettingsError),
     ({"sampling": "random"}, UnknownNameError),
     ({"data": ConversationSource(), "training": True}, SettingsError),
 ])  # fmt: skip

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from tests import PATIENCE
 
 openenv_cli = pytest.importorskip("openenv.cli._validation")
 
@@ -27,21 +33,19 @@ def test_the_dockerfile_copies_what_exists_and_runs_the_server_that_openenv_acce
     copied = [line.split()[1] for line in lines if line.startswith("COPY")]
     assert all((ROOT / name).is_dir() for name in copied)
     assert lines[-1] == 'CMD ["python", "-m", "server.app"]'
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ATTUNE_")}
     with subprocess.Popen(
-        [sys.executable, "-u", "-m", "server.app"],
-        cwd=FOLDER, env={**_environment(), "PORT": "0"}, stdout=subprocess.PIPE, encoding="utf-8",
-    ) as server:  # fmt: skip
-        assert server.stdout is not None
-        url = server.stdout.readline().strip().replace("0.0.0.0", "127.0.0.1")
+        [sys.executable, "-m", "server.app"], cwd=FOLDER, env={**environment, "PORT": str(port)}
+    ) as server:
         try:
-            report = openenv_cli.validate_running_environment(url, timeout_s=60)
+            until = time.monotonic() + PATIENCE
+            while server.poll() is None and time.monotonic() < until:
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            report = openenv_cli.validate_running_environment(f"http://127.0.0.1:{port}", timeout_s=60)
         finally:
             server.terminate()
     assert report["passed"], report
-    assert server.returncode == 0
-
-
-def _environment() -> dict[str, str]:
-    import os
-
-    return {name: value for name, value in os.environ.items() if not name.startswith("ATTUNE_")}

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from attune_data.loading import load
-from attune_episodes.openenv_env import AttuneClient, Limits
-from attune_episodes.openenv_env.workers import Positions, WorkerError, run_workers
-from tests.extras.openenv.serving import PATIENCE, Wire, command, seated, served, wire
+from attune_episodes.openenv_env import AttuneClient
+from tests.extras.openenv.serving import PATIENCE, command, seated, served, wire
 
 DATA = load("sample")
 STEP = {"type": "step", "data": {"message": "x"}}
@@ -34,8 +28,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def narrow() -> Iterator[str]:
-    limits = Limits(sessions=2, message_bytes=2_000, idle_seconds=PATIENCE)
-    with served(limits=limits) as found:
+    with served(sessions=2) as found:
         yield found
 
 
@@ -79,28 +72,6 @@ def test_a_text_of_ten_million_characters_is_a_reply_that_is_too_long(url: str) 
         assert session.works()
 
 
-def test_a_client_that_floods_and_leaves_hinders_nobody(url: str) -> None:
-    """2,000 steps sent without reading an answer, while another client plays."""
-    with wire(url) as other:
-        with wire(url) as session:
-            session.reset(index=0)
-            flood = threading.Thread(target=_flood, args=(session, 2_000))
-            flood.start()
-            assert all(other.works() for _ in range(5))
-            session.connection.socket.shutdown(socket.SHUT_RDWR)
-            flood.join(PATIENCE)
-            assert not flood.is_alive()
-        assert other.works()
-
-
-def _flood(session: Wire, messages: int) -> None:
-    try:
-        for _ in range(messages):
-            session.send(STEP)
-    except (ConnectionClosed, OSError):
-        pass
-
-
 # --- limits --------------------------------------------------------------------------------------
 
 
@@ -118,29 +89,18 @@ def test_one_session_too_many_is_told_so_and_a_place_that_is_left_is_free(narrow
         assert session.works()
 
 
-def test_a_message_above_the_limit_is_refused(narrow: str) -> None:
-    with seated(narrow) as session:
-        told = "MESSAGE_TOO_BIG: a message may have at most 2000 bytes"
-        assert session.error({"type": "step", "data": {"message": "x" * 2_000}}) == told
-        assert session.error("é" * 1_002) == told  # two bytes each
-        assert session.works()
+def test_a_message_above_16_megabytes_ends_its_session(url: str) -> None:
+    with wire(url) as other, wire(url) as session:
+        with pytest.raises(ConnectionClosed):
+            session.step("x" * (16 * 1024 * 1024))
+        assert other.works()
 
 
-@pytest.mark.parametrize(("limits", "told"), [
-    (Limits(sessions=1, idle_seconds=0.3), "was idle for 0.3 seconds"),
-    (Limits(sessions=1, session_seconds=0.3), "reached its limit of 0.3 seconds"),
-], ids=["idle", "long"])  # fmt: skip
-def test_sessions_that_are_silent_or_last_too_long_end_and_leave_their_place(
-    limits: Limits, told: str
-) -> None:
-    with served(limits=limits) as found:
-        for _ in range(2):  # the second has the only place there is
-            with seated(found) as session:
-                answer = json.loads(session.text())
-                assert answer["data"]["code"] == "SESSION_TIMEOUT"
-                assert told in answer["data"]["message"]
-                with pytest.raises(ConnectionClosed):
-                    session.text()
+def test_a_session_that_is_silent_too_long_loses_its_place() -> None:
+    with served(sessions=1, idle_seconds=0.5) as found, wire(found) as silent:
+        silent.reset()
+        with seated(found) as session:
+            assert session.works()
 
 
 # --- plain HTTP ----------------------------------------------------------------------------------
@@ -158,42 +118,21 @@ def test_http_shows_a_first_request_and_keeps_no_episode(url: str) -> None:
         assert client.get("/metadata").json()["name"] == "attune-env"
         shown = client.get("/schema").json()
         assert {"messages", "parts", "reason", "reward", "done"} <= set(shown["observation"]["properties"])
-        tool = client.post("/mcp", json={"jsonrpc": "2.0", "method": "openenv/session/create"})
-        assert tool.json()["error"]["message"].startswith("there are no tools")
 
 
-def test_a_body_above_the_limit_is_refused(narrow: str) -> None:
-    def pieces() -> Iterator[bytes]:
-        yield from [b"x" * 1_000] * 3
-
-    with httpx.Client(base_url=narrow) as client:
-        for content in (b"x" * 2_001, pieces()):  # announced by its length, or not
-            answer = client.post("/reset", content=content)
-            assert (answer.status_code, answer.json()["detail"]) == (
-                413,
-                "the body is larger than 2000 bytes",
-            )
-        assert client.post("/reset", json={}).status_code == 200
+def test_a_body_above_16_megabytes_is_refused(url: str) -> None:
+    with httpx.Client(base_url=url) as client:
+        assert client.post("/reset", content=b" " * (16 * 1024 * 1024 + 1)).status_code == 413
 
 
 @pytest.mark.parametrize("body", [
-    b'{"conversation_id": "\\ud800"}', b'{"episode_id": "\\ud800"}', b'{"seed": "\\ud800"}',
-    b'{"index": "\\ud800"}', b'{"\\ud800": 1}', b'{"action": {"message": "\\ud800"}}',
-    b'{"action": {"message": "x", "metadata": {"a": "\\ud800"}}}', b'{"action": "\\ud800"}',
-    b'{"seed": NaN}', b'{"index": -Infinity}', b'{"episode_id": [1e999]}', b'{"x": NaN}',
-    b'{"action": {"message": NaN}}', b'{"action": {"message": "x"}, "timeout_s": NaN}',
-    b'{"seed": 1' + b"0" * 400 + b"}", b'{"index": 1' + b"0" * 400 + b"}", b'{"x": 1' + b"0" * 5_000 + b"}",
-    b'{"seed": ' + b"[" * 900 + b"]" * 900 + b"}", b'{"action": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    b'{"timeout_s": 1}', b"[]", b"null", b"3", b'"\\ud800"', b"{} x", b"{",
-    b"  ", b"\xff\xfe", b'{"conversation_id": "\xed\xa0\x80"}', '{"seed": 1}'.encode("utf-16"), b"--x\r\n",
+    b"", b"{", b"[]", b"3", b"{} x", b'{"action": 1}', b'{"action": {"message": 1}}', b'{"x": 1}',
+    b"[" * 100_000,
 ])  # fmt: skip
-def test_a_body_is_a_clients_mistake_and_never_an_internal_error(url: str, body: bytes) -> None:
+def test_a_body_with_a_mistake_is_the_clients(url: str, body: bytes) -> None:
     with httpx.Client(base_url=url) as client:
-        for path in ("/reset", "/step"):
-            for kind in ("application/json", "text/plain", "multipart/form-data; boundary=x", None):
-                answer = client.post(path, content=body, headers={"Content-Type": kind} if kind else {})
-                assert answer.status_code in (400, 422), (path, kind, answer.text)
-                assert answer.json()["detail"]
+        assert client.post("/step", content=body).status_code in (400, 422)
+        assert client.post("/reset", json={}).status_code == 200
 
 
 UPGRADE = (
@@ -217,36 +156,33 @@ def raw(url: str, path: str, *headers: str) -> str:
 
 
 @pytest.mark.parametrize(("host", "welcome"), [
-    ("127.0.0.1", True), ("127.0.0.1:{port}", True), ("localhost:{port}", True), ("LOCALHOST", True),
-    ("[::1]:{port}", True), ("127.0.0.2:9", True), ("env.example.org", True), ("ENV.example.org:443", True),
-    ("xn--mnchen-3ya.example", True),
-    ("rebound.example.com:{port}", False), ("localhost.example.com", False), ("127.0.0.1.example.com", False),
-    ("x@localhost", False), ("localhost@x", False), ("localhost/x", False), ("192.0.2.1", False), ("", False),
-    ("[::1", False), ("::1", False), ("localhost:x", False), ("x.env.example.org", False),
+    ("127.0.0.1", True), ("localhost:{port}", True), ("LOCALHOST", True), ("[::1]:{port}", True),
+    ("env.example.org:9", True), ("gpu.local", True),
+    ("rebound.example.com:{port}", False), ("localhost.example.com", False), ("192.0.2.1", False),
+    ("", False), ("x.env.example.org", False),
 ])  # fmt: skip
 def test_only_the_hosts_that_are_served_get_an_answer(named: str, host: str, welcome: bool) -> None:
     """A page whose name is made to resolve to this machine asks for that name."""
     header = f"Host: {host.format(port=named.rpartition(':')[2])}"
     answers = raw(named, "/health", header), raw(named, "/ws", header, *UPGRADE)
-    if welcome:
-        assert [answer.split()[1] for answer in answers] == ["200", "101"]
-    else:
-        assert [answer.split()[1] for answer in answers] == ["421", "421"]
-        assert all("with --allowed-host NAME" in answer for answer in answers)
+    wanted = ["200", "101"] if welcome else ["400", "400"]
+    assert [answer.split()[1] for answer in answers] == wanted
+
+
+@pytest.mark.parametrize(("origin", "welcome"), [
+    ("http://127.0.0.1", True), ("HTTP://127.0.0.1", True),
+    ("https://evil.example.com", False), ("http://127.0.0.1:1", False), ("null", False), ("", False),
+])  # fmt: skip
+def test_pages_on_other_sites_get_no_answer(named: str, origin: str, welcome: bool) -> None:
+    headers = "Host: 127.0.0.1", f"Origin: {origin}"
+    answers = raw(named, "/health", *headers), raw(named, "/ws", *headers, *UPGRADE)
+    assert [answer.split()[1] for answer in answers] == (["200", "101"] if welcome else ["403", "403"])
 
 
 @pytest.fixture(scope="module")
 def named() -> Iterator[str]:
-    with served(allowed_hosts=["Env.Example.org", "münchen.example"]) as found:
+    with served(allowed_hosts=["Env.Example.org", "*.local"]) as found:
         yield found
-
-
-def test_web_pages_of_other_sites_are_refused(url: str) -> None:
-    with httpx.Client(base_url=url) as client:
-        assert client.post("/reset", json={}, headers={"Origin": "https://example.org"}).status_code == 403
-        assert client.post("/reset", json={}, headers={"Origin": url}).status_code == 200
-    with pytest.raises(InvalidStatus, match="403"):
-        connect(f"ws{url.removeprefix('http')}/ws", origin="https://example.org", proxy=None)
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -255,7 +191,7 @@ def test_web_pages_of_other_sites_are_refused(url: str) -> None:
 def test_the_command_says_its_url_first_and_ends_cleanly() -> None:
     """SIGTERM: 0; Ctrl-C: 130; both while a client plays."""
     with (
-        command("--data", "simulated", "--training", "--stages", "assess", "--allowed-host", "a.b") as first,
+        command("--data", "written", "--training", "--stages", "assess", "--allowed-host", "a.b") as first,
         command("--host", "127.0.0.2", "--reward", "skill") as second,
     ):
         for process, host, number, code in (
@@ -265,7 +201,7 @@ def test_the_command_says_its_url_first_and_ends_cleanly() -> None:
             assert process.stdout is not None
             found = process.stdout.readline().strip()
             assert found.startswith(f"http://{host}:")
-            welcome = ["200", "421"] if process is first else ["421", "421"]
+            welcome = ["200", "400"] if process is first else ["400", "400"]
             assert [raw(found, "/health", f"Host: {name}").split()[1] for name in ("a.b", "c.d")] == welcome
             with AttuneClient(base_url=found).sync() as client:
                 assert client.reset().observation.stage in ("draft", "assess")
@@ -280,56 +216,23 @@ def test_the_command_says_its_url_first_and_ends_cleanly() -> None:
 # --- several workers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["sequential", "shuffled"])
-def test_workers_share_one_order_and_each_serves(order: str) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_each_worker_serves_and_all_end_together(number: int, code: int) -> None:
     """With one session per worker two open sessions are those of two workers."""
-    options = ("--workers", "2", "--max-sessions", "1", "--stages", "prefer", "--order", order)
+    options = ("--workers", "2", "--max-sessions", "1", "--stages", "prefer", "--reward", "preference")
     with command(*options) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        played = []
         with seated(url) as first, seated(url) as second:
-            for turn in range(2 * len(DATA)):
-                shown = (first, second)[turn % 3 == 0].reset()["data"]["observation"]
-                played.append(shown["conversation_id"])
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (0, ""), err
-    everything = [one.conversation_id for one in DATA]
-    for one_pass in (played[: len(DATA)], played[len(DATA) :]):
-        assert sorted(one_pass) == sorted(everything)
-        assert (one_pass == everything) == (order == "sequential")
-
-
-def test_a_worker_that_ends_by_itself_ends_the_server() -> None:
-    with command("--workers", "2") as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("http://")
-        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        assert len(workers) == 2
-        os.kill(int(workers[0]), signal.SIGKILL)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert "error: a worker ended unexpectedly" in err
-    assert not Path(f"/proc/{workers[1]}").exists()
-
-
-def interrupt_parent() -> None:
-    time.sleep(0.5)  # in a hook that runs right after the fork, the interrupt would be swallowed
-    os.kill(os.getppid(), signal.SIGINT)
-
-
-@pytest.mark.parametrize(("happens", "raised"), [
-    (lambda: os._exit(3), WorkerError),
-    (interrupt_parent, KeyboardInterrupt),
-])  # fmt: skip
-def test_what_ends_a_start_ends_every_worker_at_once(happens: Callable[[], None], raised: type) -> None:
-    order = Positions()
-
-    def run(ready: Callable[[], object]) -> None:
-        if next(order):
-            happens()
-        time.sleep(PATIENCE)  # starts for longer than a worker may
-
-    with pytest.raises(raised, match="ended unexpectedly" if raised is WorkerError else None):
-        run_workers(run, 2, pytest.fail)
+            for session in (first, second):
+                shown = session.reset()["data"]["observation"]
+                assert (shown["conversation_id"], shown["stage"]) == ("sample-01", "prefer")
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            workers = [
+                child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+            ]
+            assert len(workers) == 2
+            process.send_signal(number)
+            out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (code, ""), err
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)

@@ -15,6 +15,7 @@ ray = pytest.importorskip("ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
+from attune_data import Conversations, load  # noqa: E402
 from tests import PATIENCE  # noqa: E402
 from tests.documents import ROOT  # noqa: E402
 
@@ -24,7 +25,7 @@ import ray_episodes  # noqa: E402
 import ray_rows  # noqa: E402
 from map_rows import replied_rows, with_reward  # noqa: E402
 
-NUMBER, SHARDS = 48, 8
+SHARDS = 8
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,14 @@ def cluster() -> Iterator[Any]:
     nodes.shutdown()
 
 
-def alone() -> dict[str, float]:
-    return dict(ray_episodes.played(0, 1, NUMBER))
+@pytest.fixture(scope="module")
+def conversations() -> Conversations:
+    return load("written:train")[:48]
+
+
+@pytest.fixture(scope="module")
+def alone(conversations: Conversations) -> dict[str, float]:
+    return dict(ray_episodes.played(conversations))
 
 
 def kill_a_worker(killed: list[str]) -> None:
@@ -59,21 +66,25 @@ def test_rows_scored_by_ray_data_earn_what_one_process_gives(cluster: Any) -> No
     assert ray_rows.scored(rows, 2, batch=64) == {row["id"]: with_reward(row)["value"] for row in rows}
 
 
-def test_a_killed_worker_loses_and_doubles_no_episode(cluster: Any) -> None:
+def test_a_killed_worker_loses_and_doubles_no_episode(
+    cluster: Any, conversations: Conversations, alone: dict[str, float]
+) -> None:
     killed: list[str] = []
     killer = threading.Thread(target=kill_a_worker, args=(killed,))
     killer.start()
-    returns = ray_episodes.on_cluster(NUMBER, SHARDS)
+    returns = ray_episodes.on_cluster(conversations, SHARDS)
     killer.join()
     assert killed
-    assert len(returns) == NUMBER
-    assert returns == alone()
+    assert len(returns) == len(conversations)
+    assert returns == alone
 
 
-def test_a_lost_node_loses_and_doubles_no_episode(cluster: Any) -> None:
+def test_a_lost_node_loses_and_doubles_no_episode(
+    cluster: Any, conversations: Conversations, alone: dict[str, float]
+) -> None:
     node = cluster.add_node(num_cpus=1)
     loss = threading.Timer(1.0, cluster.remove_node, args=(node,))
     loss.start()
-    returns = ray_episodes.on_cluster(NUMBER, SHARDS)
+    returns = ray_episodes.on_cluster(conversations, SHARDS)
     loss.join()
-    assert returns == alone()
+    assert returns == alone

@@ -28,8 +28,6 @@ torch.set_num_threads(1)
 
 ASKED: Final = Settings(prompts="compact", stages=("assess", "prefer"))
 """What the tests ask: two stages with parts of their own, in short prompts."""
-FULL: Final = Settings(stages=ASKED.stages)
-"""The same in the protocol's own prompts, a growing thread."""
 _SPECIAL: Final = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 _FEELINGS: Final = ("Upset", "Irritable", "Nervous", "Distressed")
 _PIECES: Final = (
@@ -105,7 +103,7 @@ def _warm(steps: int = 120, batch: int = 8, tail: int = 48) -> Any:
     learner.generation_config.eos_token_id = words.eos_token_id
     learner.generation_config.pad_token_id = words.pad_token_id
     optimizer = torch.optim.AdamW(learner.parameters(), lr=1e-2)
-    asked = [request for kind in (ASKED, FULL) for about in short() for request in plan(about, kind)]
+    asked = [request for about in short() for request in plan(about, ASKED)]
     prompts = [prompt_ids(request.chat())[-tail:] for request in asked]
     for step in range(steps):
         for group in optimizer.param_groups:

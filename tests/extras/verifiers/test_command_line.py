@@ -97,21 +97,15 @@ def refused(cwd: Path, name: str, flag: str, value: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
-@pytest.mark.parametrize(
-    ("flag", "value", "told"),
-    [("data", "/nope", "/nope: found no such file or folder, expected"), ("where", "nothing=1", "nothing")],
-)
-def test_data_that_cannot_be_played_ends_in_its_message_alone(
-    tmp_path: Path, name: str, flag: str, value: str, told: str
-) -> None:
-    said = refused(tmp_path, name, flag, value)
-    assert told in said[-1]
+def test_data_that_cannot_be_played_ends_in_its_message_alone(tmp_path: Path, name: str) -> None:
+    said = refused(tmp_path, name, "data", "/nope")
+    assert "/nope: found no such file or folder, expected" in said[-1]
     assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
 
 
 @pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
-def test_an_endless_world_without_a_number_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
-    told = " ".join(refused(tmp_path, name, "data", "simulated"))
+def test_an_endless_mixture_without_a_number_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    told = " ".join(refused(tmp_path, name, "data", "3*written+sample"))
     assert "AttuneTaskset is infinite - bound the run with -n" in told
 
 
@@ -142,10 +136,9 @@ def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> No
     ("flags", "number"),
     [
         ([], 20),
-        (["--taskset.data", "simulated", "--taskset.number", "5", "--taskset.mode", "omniscient"], 5),
-        (["--taskset.data", "simulated", "-n", "7", "--taskset.granularity", "request"], 7),
+        (["--taskset.data", "3*written+sample", "-n", "7", "--taskset.granularity", "request"], 7),
     ],
-    ids=["sample", "simulated", "single requests of an endless world"],
+    ids=["sample", "single requests of an endless mixture"],
 )
 def test_validation_runs_clean(tmp_path: Path, flags: list[str], number: int) -> None:
     told = command("vf-validate", *documented("vf-validate"), "--no-rich", *flags, cwd=tmp_path)

@@ -140,7 +140,7 @@ def test_verl_reads_our_files(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("cache_of_datasets")
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert len(list(run_page("trainers.md", '("train", 1, 2)', '("val", 2, 1)', section="verl"))) == 1
-    for name, number in (("train", 2), ("val", 1)):
+    assert len(list(run_page("trainers.md", "training_dataset(data, number=2, ", section="verl"))) == 1
+    for name, first in (("train", "w001"), ("val", "sample-01")):
         rows = datasets.Dataset.from_parquet(f"{name}.parquet", cache_dir=str(tmp_path / "rows"))
-        assert len({info["conversation_id"] for info in rows["extra_info"]}) == number
+        assert rows[0]["extra_info"]["conversation_id"] == first

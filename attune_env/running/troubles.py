@@ -1,0 +1,70 @@
+"""What is wrong with the answers of a run, counted by reason, with what to do about each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from attune_env.running.journal import Finished
+from attune_episodes.asking import OK
+from attune_episodes.chat.finish import verdict
+
+MOST: Final = 0.5
+"""A run goes wrong if more than this share of a model's answers fails for one reason."""
+_BUDGET: Final = "is --max-tokens too small?"
+_MARKS: Final = (
+    "if the reasoning is part of the text, have the server separate it (vLLM, SGLang: --reasoning-parser)"
+)
+BLANK: Final[Mapping[str, str]] = {
+    "empty": _BUDGET,
+    "cut off": _BUDGET,
+    "cut off while reasoning": (
+        "raise --max-tokens, or let the model reason less, for example with --extra-body "
+        """'{"reasoning_effort": "low"}'"""
+    ),
+    "only in the reasoning field": (
+        "the server takes the whole text for reasoning: start it without its reasoning parser (vLLM, SGLang: "
+        "--reasoning-parser), or switch reasoning off, for example with --extra-body "
+        """'{"chat_template_kwargs": {"enable_thinking": false}}'"""
+    ),
+    "only in tool_calls": (
+        "the server takes the text for a tool call: start it without its tool parser (vLLM: "
+        "--enable-auto-tool-choice, --tool-call-parser)"
+    ),
+}
+"""Trouble with answers that have no text, or no end, and what to do."""
+ADVICE: Final[Mapping[str, str]] = {
+    **BLANK,
+    "refused": "read some of them with `attune view`; a filter of the provider may be adjustable",
+    "unparsed:ambiguous": _MARKS,
+    "unparsed:unfinished_reasoning": f"{_BUDGET[:-1]}, or the end of the reasoning unmarked? {_MARKS}",
+    "unparsed:truncated": _BUDGET,
+}
+_OTHERS: Final = "docs/answers.md says what can be read; the replies are in the result files"
+
+
+def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) -> str:
+    """Why an answer does not count, in a few words; "" if it does."""
+    kind = verdict(call.finish, plain=plain, readable=call.reason == OK, finish_ok=finish_ok)
+    if kind in ("answer", "refused"):
+        return kind.removeprefix("answer")
+    blank = not call.reply.strip()
+    if kind == "cut":
+        return "cut off while reasoning" if blank and call.reasoning.strip() else "cut off"
+    if call.text_in:
+        return "only in tool_calls" if call.text_in == "tool_calls" else "only in the reasoning field"
+    return "empty" if blank else call.reason
+
+
+def main_trouble(counted: Mapping[str, Counter[str]]) -> str | None:
+    """What goes wrong for most answers of a model, and what to do; None if nothing does.
+
+    `counted` is, for each model, reason -> number of answers, where the reason "" means that they count.
+    """
+    for model, reasons in counted.items():
+        for reason, number in reasons.items():
+            if reason and number > MOST * reasons.total():
+                said = f"{number} of {reasons.total()} answers of {model} fail for one reason: {reason}"
+                return f"{said}; {ADVICE.get(reason, _OTHERS)}"
+    return None

@@ -1,0 +1,1 @@
+"""Chat completions over HTTP: one client, and one rule for what came back."""
