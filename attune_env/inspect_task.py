@@ -6,8 +6,6 @@ wherever the extra `inspect` is installed.
 
 from __future__ import annotations
 
-from rich.markup import escape
-
 from attune_data.errors import AttuneError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION, __version__
@@ -23,8 +21,8 @@ from attune_episodes.inspect_env.tasks import (
 )
 
 with needs_extra("inspect", "inspect_ai"):
+    from click import ClickException, get_current_context
     from inspect_ai import Task, task
-    from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -70,15 +68,17 @@ def attune(
         parallel: the most requests of a conversation at once; by default as many as Inspect lets out.
         structured: hold answers to their JSON schema, where Inspect's provider can.
 
-    Raises Inspect's PrerequisiteError if the arguments or the data are wrong; its cause is our own error.
+    Raises an AttuneError if the arguments or the data are wrong; Inspect's command line shows its message.
     """
     given = dict(locals())
     warn_if_untested("inspect-ai", OLDEST, BELOW)
     try:
         conversations, tasks = tasks_of(given)
     except AttuneError as error:
-        # Inspect shows this error as one message, but others with its own stack
-        raise PrerequisiteError(escape(str(error))) from error
+        if get_current_context(silent=True) is None:
+            raise
+        # the command line shows this error as one message, but others with a stack
+        raise ClickException(str(error)) from error
     samples = [
         Sample(
             id=one.conversation.conversation_id,

@@ -6,6 +6,8 @@ from functools import cache
 from typing import Any, Final
 
 import anyio
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -16,11 +18,12 @@ from inspect_ai.model import (
     ResponseSchema,
     get_model,
 )
-from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, collect
 
-from attune_episodes.asking import Asking
+from attune_episodes.asking import OK, Asking
+from attune_episodes.chat.completion import Answer, check_finish
+from attune_episodes.inspect_env.replies import answer_of
 from attune_episodes.inspect_env.tasks import REPLIES, task_of
 from attune_episodes.parsing import parse
 from attune_episodes.request import Request
@@ -34,10 +37,12 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     Requests depend only on the conversation, so they are sent concurrently; Inspect's own limits
     (connections, time and tokens) apply to each of them. If a limit ends the sample, the store has the
     replies received by then. The other arguments are those of `attune_env.inspect_task.walk_plan`.
+
+    Raises Fault, which fails the sample, if the last answer to a request is one that the server broke off.
     """
     task = task_of(state.metadata, asking=True)
     model = get_model()
-    seed = model.config.merge(active_generate_config()).seed
+    seeds: list[int | None] = []  # the run's, once a reply has shown it
     gate = anyio.CapacityLimiter(parallel or len(task.requests))
     entries: dict[str, dict[str, Any]] = {}
     outputs: dict[str, ModelOutput] = {}
@@ -53,9 +58,18 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
                 # a retry must not be answered from Inspect's cache
                 fresh: dict[str, Any] = {} if number == 1 else {"cache": False}
                 messages = [message(one.role, one.content) for one in request.messages]
-                config = _config(request, number, seed, structured)
+                config = _config(request, number, seeds[0] if seeds else None, structured)
                 output = await model.generate(messages, config=config, **fresh)
-                asking.take(output.completion, "" if output.empty else output.stop_reason)
+                event = _event(output)
+                if not seeds:  # the first reply of all, so nothing has been asked again yet
+                    seeds.append(event.config.seed if event else None)
+                answer = answer_of(output, event.call.response if event and event.call else None)
+                asking.take(answer.text, answer.finish)
+        check_finish(
+            Answer(asking.text, finish=asking.finish),
+            plain=request.plain,
+            readable=lambda _: asking.status == OK,
+        )
         outputs[request.id] = output
         entries[request.id] = {
             "text": asking.text, "status": asking.status, "asks": asking.asks, "finish": asking.finish,
@@ -74,6 +88,12 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     state.output = output
     state.messages = shown
     return state
+
+
+def _event(output: ModelOutput) -> ModelEvent | None:
+    """The call that gave this output, with the configuration that was in force, from the transcript."""
+    events = list(transcript().events)
+    return next((e for e in reversed(events) if isinstance(e, ModelEvent) and e.output is output), None)
 
 
 def _config(request: Request, ask: int, seed: int | None, structured: bool) -> GenerateConfig:
