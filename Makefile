@@ -14,7 +14,7 @@ VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types imports doctests release hub check-extras soak docs bench clean
+.PHONY: help demo test test-all check lint types imports doctests release hub openenv check-extras soak docs bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ release: $(VENV)/.installed-dev  ## Rehearse a release: build into dist/, check,
 
 hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub
 	$(BIN)/python packaging/hub/make.py build/hub
+
+openenv: $(VENV)/.installed-dev  ## Make build/attune_env, the folder that OpenEnv builds and pushes
+	$(BIN)/python packaging/openenv/make.py build/attune_env
 
 check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv each, one after the other
 	$(BIN)/python tests/check_extras.py

@@ -15,6 +15,7 @@ from attune_episodes.inspect_env.tasks import (
     OLDEST,
     Text,
     metadata_of,
+    names_in,
     score_replies,
     task_of,
     tasks_of,
@@ -47,6 +48,7 @@ def attune(
     reasks: int = 2,
     parallel: int | None = None,
     structured: bool = False,
+    finish_ok: Text | None = None,
 ) -> Task:
     """AttuneBench: one sample per conversation, every request of its plan asked, scored like `attune score`.
 
@@ -67,6 +69,7 @@ def attune(
         reasks: how often a request is asked again when its reply cannot be read.
         parallel: the most requests of a conversation at once; by default as many as Inspect lets out.
         structured: hold answers to their JSON schema, where Inspect's provider can.
+        finish_ok: finish reasons that count as the model's own end, as of `attune run --finish-ok`.
 
     Raises an AttuneError if the arguments or the data are wrong; Inspect's command line shows its message.
     """
@@ -90,7 +93,7 @@ def attune(
     ]
     return Task(
         dataset=MemoryDataset(samples, name=conversations.source),
-        solver=walk_plan(reasks, parallel, structured),
+        solver=walk_plan(reasks, parallel, structured, finish_ok),
         scorer=attune_scores(),
         version=SCORING_VERSION,
         metadata={
@@ -102,18 +105,23 @@ def attune(
 
 
 @solver
-def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = False) -> Solver:
+def walk_plan(
+    reasks: int = 2, parallel: int | None = None, structured: bool = False, finish_ok: Text | None = None
+) -> Solver:
     """Ask every request of a conversation's plan, each with its own messages.
 
     Args:
         reasks: how often a request is asked again when its reply cannot be read; the last reply counts.
         parallel: the most requests of a conversation at once.
         structured: hold answers to their JSON schema.
+        finish_ok: finish reasons that count as the model's own end.
     """
     from attune_episodes.inspect_env.run import ask_all
 
+    ends = names_in("finish_ok", finish_ok)
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return await ask_all(state, reasks=reasks, parallel=parallel, structured=structured)
+        return await ask_all(state, reasks=reasks, parallel=parallel, structured=structured, finish_ok=ends)
 
     return solve
 

@@ -109,16 +109,16 @@ def command_line(*words: str, **options: object) -> str:
 
 
 def shell_line(words: Iterable[str]) -> str:
-    """Words as one line to paste into a shell, which gets them back as they are; all of it is printable.
+    r"""Words as one line to paste into a shell, which gets them back as they are; all of it is printable.
 
     >>> print(shell_line(["ls", "my data", "d$(touch x)", "a\x1b[31m"]))
-    ls 'my data' 'd$(touch x)' $'a\\x1b[31m'
+    ls 'my data' 'd$(touch x)' $'a\x1b[31m'
     """
     return " ".join(shlex.quote(word) if word.isprintable() else _escaped(word) for word in words)
 
 
 def _escaped(word: str) -> str:
-    """A word in the quotes of bash and zsh that read escapes, since other quotes would keep control characters."""
+    """A word in the quotes in which bash and zsh read escapes; others would keep control characters."""
 
     def shown(character: str) -> str:
         if character.isprintable():

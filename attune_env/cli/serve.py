@@ -49,7 +49,12 @@ def openenv(
     ),
     max_sessions: int = option("Maximum number of open sessions.", 64, min=1),
     idle_seconds: int = option("Seconds of inactivity after which a session ends.", 3_600, min=1),
-    training: bool = option("Serve for training: benchmark records are refused.", False),
+    training: bool = option(
+        "Whether the rewards are for training; benchmark records and the dev and test parts of written are "
+        "then refused.",
+        True,
+        "--training/--evaluation",
+    ),
     reward: str = option(
         "A preset, or a .json or .py file that defines a reward.", "composite", metavar="PRESET|FILE"
     ),
@@ -66,7 +71,9 @@ def openenv(
 
     Example: attune serve openenv --data sample --port 8000
 
-    Example: attune serve openenv --data written --training --reward skill --workers 4
+    Example: attune serve openenv --data written --reward skill --workers 4
+
+    Example: attune serve openenv --data "Test Samples/Sample200" --evaluation
     """
     with stoppable("stopped"):
         from attune_episodes.source import ConversationSource
@@ -102,7 +109,7 @@ def openenv(
                 "and scores are open to anyone who can connect; put a proxy with a login in front of it",
                 file=sys.stderr,
             )
-        use = "training" if training else "evaluation (--training refuses benchmark records)"
+        use = "training (--evaluation admits all data)" if training else "evaluation"
         print(f"{source.name}, {source.sampling}, reward {spec.name}, for {use}", file=sys.stderr)
         if workers == 1:
             served: Any = attune_app(source, settings=settings, reward=spec, **limits)

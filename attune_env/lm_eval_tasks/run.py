@@ -7,8 +7,10 @@ Since a Composite is computed per conversation from all its stages, lm-eval's me
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from importlib.metadata import version
 from typing import Any, Final
 
 from attune_data.errors import SettingsError, UnknownNameError
@@ -30,9 +32,14 @@ with needs_extra("harness", "lm_eval"):
     from datasets import Dataset
     from lm_eval.api.instance import Instance
     from lm_eval.api.task import ConfigurableTask
+    from lm_eval.models.openai_completions import LocalChatCompletion
 
 TESTED: Final = ("0.4.12", "0.4.14")
 """The range of tested versions of lm-eval; the upper end is excluded."""
+UNSUPPORTED: Final = (0, 5)
+"""The first version that calls tasks in another way; seen in 0.5.0.dev1."""
+STOP: Final = ["<|im_end|>"]
+"""The stop sequence of the task files: the end of a chat turn."""
 Json = dict[str, Any]
 logger = logging.getLogger(__name__)
 
@@ -47,6 +54,12 @@ class AttuneTask(ConfigurableTask):
     VERSION = SCORING_VERSION
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        installed = version("lm_eval")
+        if tuple(map(int, re.findall(r"\d+", installed)[:2])) >= UNSUPPORTED:
+            raise SettingsError(
+                f"lm-eval {installed} is installed, which the attune tasks do not support: "
+                'pip install "lm_eval>=0.4.12,<0.5"'
+            )
         warn_if_untested("lm_eval", *TESTED)
         kept = {name: value for name, value in config.items() if name != "class"}
         stage = (kept.get("dataset_kwargs") or {}).get("stage")
@@ -95,12 +108,19 @@ class AttuneTask(ConfigurableTask):
         """One instance per request of the plan, with its messages rendered by the model's chat template."""
         template: Callable[[list[dict[str, str]]], Any] = options.pop("chat_template")
         options.pop("apply_chat_template", None)
+        sampling = deepcopy(self.config.generation_kwargs)
+        # a chat server ends the turn by itself, and reasoning models refuse `stop`, so null is sent for it
+        if (
+            isinstance(getattr(template, "__self__", None), LocalChatCompletion)
+            and sampling.get("until") == STOP
+        ):
+            sampling["stop"] = None
         asked = plan(self.asked.by_id[doc["conversation_id"]], self.asked.settings)
         return [
             Instance(
                 request_type="generate_until",
                 doc=doc,
-                arguments=(template(request.chat()), deepcopy(self.config.generation_kwargs)),
+                arguments=(template(request.chat()), deepcopy(sampling)),
                 idx=index,
                 **options,
             )

@@ -21,9 +21,10 @@ def reparsed(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Parse the answers of a record again from its raw replies; also returns warnings.
 
-    A turn or post part whose replies are damaged stays as it is, and so does what is no turn at all: both count
-    as without reparsing. Raises DataError if the file has no replies (like the official runner's) or was asked in a wording other
-    than `codebook`, whose option lists determine the meaning of numbers in a reply.
+    A turn or post part whose replies are damaged stays as it is, and so does what is no turn at all: both
+    count as without reparsing. Raises DataError if the file has no replies (like the official runner's) or
+    was asked in a wording other than `codebook`, whose option lists determine the meaning of numbers in a
+    reply.
     """
     marks = marks_of(record)
     settings = mapping(marks.get("settings"))

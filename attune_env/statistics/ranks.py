@@ -11,7 +11,6 @@ from itertools import combinations_with_replacement
 from typing import Final
 
 import numpy as np
-from scipy.stats import rankdata
 
 from attune_env.statistics.bootstrap import Array, Bootstrap, Interval, percentiles
 
@@ -63,6 +62,8 @@ def rank_correlations(kernel: Bootstrap, values: Array) -> Mapping[tuple[int, in
 def _correlated(means: Array, shared: Sequence[int], chosen: Sequence[int]) -> Array:
     """(draws, chosen, chosen) of (models, metrics, draws): ρ over the `shared` models, NaN if undefined."""
     columns = means[np.array(shared, dtype=np.intp)[:, None], np.array(chosen)]
+    from scipy.stats import rankdata  # takes seconds on a busy machine, and only reports rank
+
     ranks = rankdata(np.rint(columns / STEP), axis=0)
     centred = ranks - ranks.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

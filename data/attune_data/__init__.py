@@ -3,16 +3,15 @@
 The public names load on first use, so that the command line reacts to Ctrl-C before anything heavy is loaded.
 """
 
-from typing import TYPE_CHECKING
-
 from attune_data.lazy import lazy_names
-from attune_data.version import __version__
 
+TYPE_CHECKING = False  # not from typing, which takes longer to import than all of this
 if TYPE_CHECKING:
     from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError
     from attune_data.guard import BenchmarkTrainingError, for_training
     from attune_data.loading import SAMPLE, Conversations, fingerprint, load
     from attune_data.schema import Conversation, Turn
+    from attune_data.version import __version__
 
 _HOME = {
     **dict.fromkeys(
@@ -21,6 +20,7 @@ _HOME = {
     **dict.fromkeys(["BenchmarkTrainingError", "for_training"], "attune_data.guard"),
     **dict.fromkeys(["SAMPLE", "Conversations", "fingerprint", "load"], "attune_data.loading"),
     **dict.fromkeys(["Conversation", "Turn"], "attune_data.schema"),
+    "__version__": "attune_data.version",
 }
 """Public name -> the module that defines it."""
 

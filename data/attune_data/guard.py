@@ -18,7 +18,7 @@ from attune_data.constants import Provenance
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.written.corpus import NAME, held_back
+from attune_data.written.corpus import NAME, TO_EVALUATE, held_back
 
 SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
@@ -28,7 +28,7 @@ _WAYS_ON: Final = (
     'import). If unmarked records are your own, say so: load(path, provenance="own") (a mark in the file '
     'takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, leave the '
     'benchmark out: select(conversations, "provenance!=benchmark"). allow_benchmark_training=True overrides '
-    "this rule, and everything made with it says so"
+    f"this rule, and everything made with it says so; {TO_EVALUATE}"
 )
 
 

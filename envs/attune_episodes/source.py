@@ -45,7 +45,7 @@ class ConversationSource:
         *,
         sampling: Sampling = "shuffled",
         shard: Sequence[int] | None = None,
-        training: bool = False,
+        training: bool = True,
         **selection: Any,
     ) -> None:
         """Load the data.
@@ -56,7 +56,8 @@ class ConversationSource:
                 mixture, independent draws).
             shard: (index, count) takes every count-th conversation from index on. The shards of a count are
                 disjoint, and together they are everything.
-            training: refuse data that is not for training, such as benchmark records.
+            training: refuse data that is not for training, such as benchmark records, since environments hand
+                out rewards; False is for evaluation.
             selection: the other fields of `DataArguments`, such as `number` and `where`.
 
         Raises:

@@ -201,7 +201,7 @@ def each_once(tags: Sequence[Tag]) -> Sequence[Tag]:
     if len(set(names)) == len(names):
         return tags
     known = _intensities(tags)
-    first = {name: tag for name, tag in zip(reversed(names), reversed(tags), strict=True)}
+    first = dict(zip(reversed(names), reversed(tags), strict=True))
     return tuple(Tag(first[name].emotion, known.get(name)) for name in dict.fromkeys(names))
 
 

@@ -13,8 +13,9 @@ from attune_env.cli.server import score_command
 from tests.command import attune, data_folder
 
 WORDS = [
-    "plain", "two words", "d$(touch PWNED)", "`touch PWNED`", "a;b", "a'b", 'a"b', "a\\b", "$HOME", "*", "~", "!x",
-    "", "-n", "é😀", "a\x1b[31mred", "a\nb", "tab\there", "a\x07'\\x", "\u202etxt", "\x9b31m", "\udcff", "x\x7f0",
+    "plain", "two words", "d$(touch PWNED)", "`touch PWNED`", "a;b", "a'b", 'a"b', "a\\b", "$HOME", "*", "~",
+    "!x", "", "-n", "é😀", "a\x1b[31mred", "a\nb", "tab\there", "a\x07'\\x", "\u202etxt", "\x9b31m",
+    "\udcff", "x\x7f0",
 ]  # fmt: skip
 
 

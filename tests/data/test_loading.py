@@ -85,7 +85,8 @@ def test_a_folder_is_read_in_the_order_of_its_numbers_and_other_files_are_left_a
 
 @pytest.mark.parametrize("name", [
     "conversation_2.JSON", "Conversation_2.json", "conversation-2.json", "conversation2.json",
-    "conversation_2 (1).json", "conversation_2_final.json", "conversation_2.json.json", "conversation_2.jsonl",
+    "conversation_2 (1).json", "conversation_2_final.json", "conversation_2.json.json",
+    "conversation_2.jsonl",
     "CONVERSATION_2.JSON", "conversation_2\x1b[31m.json",
 ])  # fmt: skip
 def test_a_name_that_is_nearly_right_is_said(
@@ -173,7 +174,9 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "conversation_N.json" in problem.expected
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\0", "a\0/conversation_1.json", "written:\0", "Test Samples/\0", "\ud800", "x/\udfff"])
+@pytest.mark.parametrize("name", [
+    "a\0b", "\0", "a\0/conversation_1.json", "written:\0", "Test Samples/\0", "\ud800", "x/\udfff",
+])  # fmt: skip
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_path_that_no_file_can_have_is_a_sentence(name: str, kind: type) -> None:
     assert only_problem(lambda: load(kind(name))).found == "a character that no file name can have"

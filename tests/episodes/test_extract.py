@@ -139,8 +139,10 @@ def test_marks_in_the_strings_of_an_object_are_text(mark: str, wrapping: str) ->
 
 @pytest.mark.parametrize("text", [
     "I think that [think] and [thought](http://x.y) are words.", "My analysis: it hurts.", "analysis\nfinal",
-    "Finally, an analysis of it all.", "In the final analysis <3 you.", "a <b> c </b> [1] ◁▷", "x < thinkers > y",
-    "She said here is my response: no.", "1 <2 [Reasoning] <|x|>", "The <thinker/> <rethink> of <unthinkable>.",
+    "Finally, an analysis of it all.", "In the final analysis <3 you.", "a <b> c </b> [1] ◁▷",
+    "x < thinkers > y",
+    "She said here is my response: no.", "1 <2 [Reasoning] <|x|>",
+    "The <thinker/> <rethink> of <unthinkable>.",
     "Analysis paralysis is real.", "final thoughts <response>are</response> hard",
 ])  # fmt: skip
 def test_prose_that_resembles_marks_is_kept(text: str) -> None:
@@ -151,7 +153,8 @@ def test_prose_that_resembles_marks_is_kept(text: str) -> None:
 @pytest.mark.parametrize(("text", "want"), [
     ("<|channel|>final<|message|>Oh no.<|return|>", "Oh no."), ("finalOh no.", "Oh no."),
     ("<response>Oh no.", "Oh no."), ("Hm.<think>a</think> Oh no.", "Hm. Oh no."),
-    ("<think>a [THINK] b</think>Oh [/THINK] no.", "no."), ("<|end_of_thought|>Oh no.<|end_of_solution|>", "Oh no."),
+    ("<think>a [THINK] b</think>Oh [/THINK] no.", "no."),
+    ("<|end_of_thought|>Oh no.<|end_of_solution|>", "Oh no."),
     ("x[BEGIN FINAL RESPONSE]Oh no.[END FINAL RESPONSE]\n<|end|>", "Oh no."),
     ('{"x": "<think>"} Oh no.', '{"x": "<think>"} Oh no.'),
 ])  # fmt: skip

@@ -73,9 +73,10 @@ def test_shards_are_disjoint_and_together_everything_once_a_pass(
 
 
 def test_a_mixture_is_endless_and_shared_out() -> None:
-    whole = ConversationSource("sample+2*written:dev", sampling="sequential")
+    whole = ConversationSource("sample+2*written:dev", sampling="sequential", training=False)
     shared = [
-        ConversationSource("sample+2*written:dev", sampling="sequential", shard=(i, 2)) for i in range(2)
+        ConversationSource("sample+2*written:dev", sampling="sequential", shard=(i, 2), training=False)
+        for i in range(2)
     ]
     dev = [one.conversation_id for one in load("written:dev")]
     order = [dev[0], IDS[0], dev[1], dev[2], IDS[1], dev[3]]
@@ -88,7 +89,7 @@ def test_a_mixture_is_endless_and_shared_out() -> None:
 
 
 def test_a_shuffled_mixture_holds_each_source_as_often_as_it_weighs() -> None:
-    found = drawn(ConversationSource("sample+3*written:dev"), 400)
+    found = drawn(ConversationSource("sample+3*written:dev", training=False), 400)
     assert len(set(found)) > 50
     assert 65 < sum(name in IDS for name in found) < 135  # 100, give or take 4 standard deviations of 8.7
 
@@ -126,9 +127,9 @@ def test_a_reset_plays_what_it_names_else_what_is_drawn_and_asked_about() -> Non
 
 def test_benchmark_records_are_refused_for_training() -> None:
     benchmark = Conversations([one.marked("benchmark") for one in load("sample")[:2]])
-    assert len(ConversationSource(benchmark)) == 2
+    assert len(ConversationSource(benchmark, training=False)) == 2
     with pytest.raises(BenchmarkTrainingError):
-        ConversationSource(benchmark, training=True)
+        ConversationSource(benchmark)
     assert len(ConversationSource(load("sample"), training=True)) == 20
 
 

@@ -82,7 +82,7 @@ def episode(
 def played(policy: Policy, about: Conversation, form: str, **arguments: Any) -> tuple[list[float], list[Any]]:
     """One conversation played by a policy, all stages unless told otherwise."""
     arguments = {"stages": STAGES, "data": Conversations([about])} | arguments
-    env = make(*WRAPPERS[form], **arguments)
+    env = make(*WRAPPERS[form], training=False, **arguments)
     player, hp = prepared(policy, about), "assess_hp" in arguments["stages"]
     return episode(env, lambda _, info: answer(form, player, info, hp=hp))
 

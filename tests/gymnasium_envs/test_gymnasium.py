@@ -40,7 +40,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "by request": {"step": "request"},
     "all stages": {"stages": STAGES},
     "changes": {"panas_strategy": "blind_delta", "mode": "verbose", "step": "request"},
-    "endless": {"data": "3*written:dev+sample"},
+    "endless": {"data": "3*written:dev+sample", "training": False},
     "terminal": {"dense": False, "reward": "skill"},
     "shard": {"sampling": "sequential", "shard": [1, 3], "labels": "official"},
 }

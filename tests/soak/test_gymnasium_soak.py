@@ -25,7 +25,7 @@ KEPT = 30_000_000
 @pytest.mark.parametrize(("arguments", "steps"), [
     ({}, STEPS),
     ({"step": "request", "stages": STAGES, "panas_strategy": "delta"}, STEPS // 5),
-    ({"data": "2*written:dev+sample"}, STEPS // 40),
+    ({"data": "2*written:dev+sample", "training": False}, STEPS // 40),
 ])  # fmt: skip
 def test_nothing_grows_over_a_million_steps(arguments: dict[str, Any], steps: int) -> None:
     env = make(**arguments)

@@ -15,6 +15,8 @@ FOLDER: Path = Path(__file__).parent / "conversations"
 """A folder for each part, a file for each conversation."""
 NAME: Final = "written"
 PARTS: Final = ("train", "dev", "test")
+TO_EVALUATE: Final = "to evaluate in an environment, set training=False"
+"""The way on for those who do not train, in refusals."""
 
 
 def is_written(name: str) -> bool:
@@ -26,7 +28,9 @@ def training_part(name: str, split: str | None) -> str:
     """The data name of the part for training; raises SettingsError for the parts reserved for evaluation."""
     part = name.partition(":")[2] or split or "train"
     if part != "train":
-        raise SettingsError(f'"{NAME}:{part}" is kept for evaluation; train on "{NAME}:train"')
+        raise SettingsError(
+            f'"{NAME}:{part}" is kept for evaluation; train on "{NAME}:train" ({TO_EVALUATE})'
+        )
     return f"{NAME}:train"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -21,8 +22,8 @@ from inspect_ai.model import (
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, collect
 
-from attune_episodes.asking import OK, Asking
-from attune_episodes.chat.completion import Answer, check_finish
+from attune_episodes.asking import Asking
+from attune_episodes.chat.faults import Fault
 from attune_episodes.inspect_env.replies import answer_of
 from attune_episodes.inspect_env.tasks import REPLIES, task_of
 from attune_episodes.parsing import parse
@@ -31,7 +32,9 @@ from attune_episodes.request import Request
 _MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
 
-async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, structured: bool) -> TaskState:
+async def ask_all(
+    state: TaskState, *, reasks: int, parallel: int | None, structured: bool, finish_ok: Sequence[str] = ()
+) -> TaskState:
     """Send every request of the sample's plan and put the replies into the store.
 
     Requests depend only on the conversation, so they are sent concurrently; Inspect's own limits
@@ -42,7 +45,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     """
     task = task_of(state.metadata, asking=True)
     model = get_model()
-    seeds: list[int | None] = []  # the run's, once a reply has shown it
+    seeds: list[int | None] = []  # the run's own, once a reply has shown it
     gate = anyio.CapacityLimiter(parallel or len(task.requests))
     entries: dict[str, dict[str, Any]] = {}
     outputs: dict[str, ModelOutput] = {}
@@ -53,23 +56,24 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
 
     async def ask(request: Request) -> None:
         async with gate:
-            asking = Asking(request, parse, reasks + 1)
+            asking = Asking(request, parse, reasks + 1, finish_ok=finish_ok)
             for number in asking:
                 # a retry must not be answered from Inspect's cache
                 fresh: dict[str, Any] = {} if number == 1 else {"cache": False}
                 messages = [message(one.role, one.content) for one in request.messages]
                 config = _config(request, number, seeds[0] if seeds else None, structured)
                 output = await model.generate(messages, config=config, **fresh)
-                event = _event(output)
-                if not seeds:  # the first reply of all, so nothing has been asked again yet
-                    seeds.append(event.config.seed if event else None)
-                answer = answer_of(output, event.call.response if event and event.call else None)
+                if not seeds:  # nothing has been asked again yet, with another seed
+                    seeds.append(_seed())
+                answer = answer_of(output)
                 asking.take(answer.text, answer.finish)
-        check_finish(
-            Answer(asking.text, finish=asking.finish),
-            plain=request.plain,
-            readable=lambda _: asking.status == OK,
-        )
+        if asking.verdict == "fault":
+            raise Fault(
+                "broken_off",
+                f"{request.id}: the answer has the finish reason {asking.finish!r} in Inspect, so the "
+                "server may have broken it off; inspect eval-retry LOG asks again; if it is the model's "
+                f"own end, add -T finish_ok={asking.finish}",
+            )
         outputs[request.id] = output
         entries[request.id] = {
             "text": asking.text, "status": asking.status, "asks": asking.asks, "finish": asking.finish,
@@ -90,10 +94,10 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     return state
 
 
-def _event(output: ModelOutput) -> ModelEvent | None:
-    """The call that gave this output, with the configuration that was in force, from the transcript."""
+def _seed() -> int | None:
+    """The seed of the latest call; None if the run has none."""
     events = list(transcript().events)
-    return next((e for e in reversed(events) if isinstance(e, ModelEvent) and e.output is output), None)
+    return next((event.config.seed for event in reversed(events) if isinstance(event, ModelEvent)), None)
 
 
 def _config(request: Request, ask: int, seed: int | None, structured: bool) -> GenerateConfig:

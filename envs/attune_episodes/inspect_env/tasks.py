@@ -59,14 +59,20 @@ def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
             f"parallel is {show(parallel)}; it must be a whole number, at least 1, or left out"
         )
     check_flag("structured", given["structured"])
+    names_in("finish_ok", given["finish_ok"])
     names = ("data", "prompts", "where", "codebook", "stages")
     texts: dict[str, Any] = {name: _text(name, given[name]) for name in names if given[name] is not None}
-    texts["stages"] = [one.strip() for one in texts["stages"].split(",")] if "stages" in texts else STAGES
+    texts["stages"] = names_in("stages", texts.get("stages")) or STAGES
     chosen, settings = asked_by({**given, **texts})
     found, spec = chosen.finite("-T number=20"), default_spec()
     if not any(scored_requests(one, spec, settings.stages) for one in found):
         raise unscored(spec.name, str(chosen.data))
     return found, [Task(one, settings, spec) for one in found]
+
+
+def names_in(name: str, value: object) -> list[str]:
+    """The names in an argument, separated by commas; none if it is left out."""
+    return [] if value is None else [one.strip() for one in _text(name, value).split(",")]
 
 
 def _text(name: str, value: object) -> str:

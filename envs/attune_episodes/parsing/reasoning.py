@@ -1,9 +1,9 @@
-"""Take reasoning out of a model's text: `MARKS` lists what models write around it, `without_reasoning` removes it.
+"""Take reasoning out of a model's text: `MARKS` lists the marks around it, `without_reasoning` removes it.
 
 One rule for all marks: reasoning ends at the mark that belongs to the one that opened it, and marks of other
-kinds inside it mean nothing. A closing mark that nothing opened ends reasoning whose opening the server or the
-chat template swallowed. Reasoning that is never closed leaves no answer. Marks in the strings of a JSON object
-are text.
+kinds inside it mean nothing. A closing mark that nothing opened ends reasoning whose opening the server or
+the chat template swallowed. Reasoning that is never closed leaves no answer. Marks in the strings of a JSON
+object are text.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MAX_OBJECTS: Final = 20
 class Mark(NamedTuple):
     """How one family of models marks its reasoning, as regular expressions (case does not matter).
 
-    NAME stands for a word such as `think` (LOUD: in capitals), the same in the opening and in the closing mark;
-    a closing mark without it closes any reasoning of the family.
+    NAME stands for a word such as `think` (LOUD: in capitals), the same in the opening and in the closing
+    mark; a closing mark without it closes any reasoning of the family.
     """
 
     models: str
@@ -46,12 +46,12 @@ MARKS: Final = (
     # in small letters, a word in brackets is a stage direction or a link
     Mark("Magistral: [THINK]…[/THINK]", r"(?-i:\[LOUD\])", r"\[/NAME\]"),
     Mark("Kimi: ◁think▷…◁/think▷", r"◁NAME▷", r"◁/NAME▷"),
-    Mark("Command A, OpenThinker, Solar: <|START_THINKING|>, <|begin_of_thought|>, <|thinking|>, <|think_start|>",
+    Mark("Command A, OpenThinker, Solar: <|START_THINKING|>, <|begin_of_thought|>, <|think_start|>",
          r"<[|｜](?:(?:begin|start)[_▁ ]?(?:of[_▁ ]?)?)?NAME(?:[_▁ ](?:begin|start))?[|｜]>",
          r"(?:<[|｜](?:/|end[_▁ ]?(?:of[_▁ ]?)?)NAME[|｜]>|</[|｜]NAME[|｜]>|<[|｜]NAME[_▁ ]end[|｜]>"
          r"|<\|(?:begin|start)_(?:of_)?(?:solution|response|answer)\|>|<\|begin\|>assistant<\|content\|>)",
          r"(?:<\|end_(?:of_)?(?:solution|response|answer)\|>)"),
-    Mark("gpt-oss: <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…<|return|>",
+    Mark("gpt-oss: <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…",
          rf"(?:{_HEADER})?<\|channel\|>(?!\s{{0,9}}final\b){_CHANNEL}",
          rf"(?:{_HEADER})?<\|channel\|>\s{{0,9}}final\b{_CHANNEL}",
          rf"(?:<\|(?:end|return|call)\|>|{_HEADER})"),
@@ -62,7 +62,8 @@ MARKS: Final = (
     Mark("MedGemma: <unused94>thought…<unused95>", r"<unused94>(?:thought)?", r"<unused95>"),
     Mark("s1: <|im_start|>think…<|im_start|>answer", r"<\|im_start\|>think", r"<\|im_start\|>answer"),
     Mark("Granite: Here is my thought process:…Here is my response:",
-         rf"{_LINE}here(?: is|['’]s) my thought process:", rf"{_LINE}here(?: is|['’]s) my response:[*_]{{0,3}}"),
+         rf"{_LINE}here(?: is|['’]s) my thought process:",
+         rf"{_LINE}here(?: is|['’]s) my response:[*_]{{0,3}}"),
     Mark("Apriel: Here are my reasoning steps:…[BEGIN FINAL RESPONSE]…[END FINAL RESPONSE]",
          rf"{_LINE}here are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]", r"\[END FINAL RESPONSE\]"),
 )  # fmt: skip
@@ -78,7 +79,7 @@ _ANSWERS: Final = "answer|final_answer|final|output|response|reply|solution"
 
 
 def _pattern() -> str:
-    """Every mark as a group named after its role and row: o0, c0, o1, …"""
+    """Every mark as a group named after its role and row: `o0`, `c0`, `o1`."""
     roles = {"o": "opens", "c": "closes", "f": "frames"}
     patterns = {
         f"{role}{row}": pattern
@@ -96,7 +97,8 @@ _MARK: Final = re.compile(_pattern(), re.IGNORECASE)
 _NAMED: Final = re.compile(_NAME, re.IGNORECASE)
 _HAS_NAME: Final = tuple("NAME" in (mark.closes or "") for mark in MARKS)
 _START: Final = re.compile(
-    r"[<\[◁aAcCfhH](?:(?<=[<\[◁])(?=[\w\s/|｜])|(?i:nalysis|ssistant|ommentary|inal|ere(?: is|['’]s| are) my))"
+    r"[<\[◁aAcCfhH](?:(?<=[<\[◁])(?=[\w\s/|｜])"
+    r"|(?i:nalysis|ssistant|ommentary|inal|ere(?: is|['’]s| are) my))"
 )
 """How every mark begins, found 30 times as fast as the marks."""
 _WRAPPED: Final = re.compile(rf"<({_ANSWERS})>(.*?)(?:</\1>)?", re.IGNORECASE | re.DOTALL)
@@ -133,7 +135,7 @@ def without_reasoning(text: str) -> str | Unparsed:
 
 
 def plain_reply(text: str) -> str | Unparsed:
-    """The text of a plain reply without reasoning and without a tag around all of it; `empty` if that is all."""
+    """The text of a plain reply without reasoning and without a tag around it; `empty` if that is all."""
     said = without_reasoning(text)
     if isinstance(said, Unparsed):
         return said

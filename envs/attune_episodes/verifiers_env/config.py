@@ -78,9 +78,10 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     """Use only conversations that match, such as "diagnosis=ADHD,who_5<13"."""
     provenance: Provenance | None = None
     """Provenance of records that state none; by default they count as benchmark."""
-    training: bool = False
+    training: bool | None = None
     """Refuse what is for evaluation only: benchmark records, and the dev and test parts of "written", whose
-    bare name then means its train part."""
+    bare name then means its train part. By default, granularity "request" refuses it and "conversation" does
+    not."""
 
     granularity: Granularity = "conversation"
     """conversation: an episode sends all requests of a conversation. request: one task per scored request,

@@ -214,7 +214,10 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         super().__init__(config)
         try:
             chosen, self.settings, self.spec = configured(config)
-            self.conversations = chosen.choose(training=config.training)
+            shaped = config.granularity == "request"
+            self.conversations = chosen.choose(
+                training=shaped if config.training is None else config.training
+            )
             self.INFINITE = not isinstance(self.conversations, Conversations)
             if not any(map(self._scores, self.conversations.by_id.values())):
                 raise unscored(self.spec.name, config.data)

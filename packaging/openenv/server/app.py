@@ -8,7 +8,8 @@ import uvicorn
 
 from attune_episodes.openenv_env import attune_app
 
-hosts = os.environ.get("ATTUNE_ALLOWED_HOSTS", "")
+# a Space of Hugging Face knows its own name
+hosts = ",".join(filter(None, map(os.environ.get, ("ATTUNE_ALLOWED_HOSTS", "SPACE_HOST"))))
 app = attune_app(
     os.environ.get("ATTUNE_DATA", "written"),
     reward=os.environ.get("ATTUNE_REWARD", "skill"),

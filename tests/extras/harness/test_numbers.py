@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -140,6 +141,52 @@ def test_examples_are_not_shown_and_requests_not_cached(
         evaluate(server, "attune_all", metadata={"attune_number": 1}, num_fewshot=3, cache_requests=True)
         assert server.unknown == []
     assert "ignores --cache_requests" in caplog.text
+
+
+@pytest.mark.parametrize(("given", "stop"), [(None, None), ("until=###", ["###"])])
+def test_a_chat_server_gets_no_stop_unless_one_is_asked_for(
+    given: str | None, stop: list[str] | None
+) -> None:
+    with serve(answers_of(sample(1))) as server:
+        evaluate(server, "attune_all", metadata={"attune_number": 1}, gen_kwargs=given)
+        assert [call.body.get("stop") for call in server.calls] == [stop] * len(server.calls)
+
+
+def test_a_model_of_the_same_process_stops_at_the_end_of_its_turn() -> None:
+    kept: list[Any] = []
+
+    class Kept(Within):
+        def generate_until(self, requests: list[Any]) -> list[Any]:
+            kept.extend(request.args[1] for request in requests)
+            return super().generate_until(requests)
+
+    manage = manager(attune_number=1)
+    model = Kept(answers_of(sample(1)))
+    simple_evaluate(model=model, tasks=["attune_draft"], task_manager=manage, apply_chat_template=True)
+    assert kept
+    assert all(one["until"] == ["<|im_end|>"] and "stop" not in one for one in kept)
+
+
+@pytest.mark.parametrize("installed", ["0.5.0.dev1", "0.5rc1", "1.0"])
+def test_a_version_that_calls_tasks_in_another_way_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, installed: str
+) -> None:
+    monkeypatch.setattr("attune_env.lm_eval_tasks.run.version", lambda name: installed)
+    with serve(answers_of(sample(1))) as server:
+        with pytest.raises(AttuneError, match=rf"lm-eval {re.escape(installed)} is installed.*<0\.5"):
+            evaluate(server, "attunebench", metadata={"attune_number": 1})
+        assert server.calls == []
+
+
+@pytest.mark.parametrize("fault", ["refusal", "content_filter", "empty"])
+def test_a_refusal_is_an_unanswered_request(fault: str, tmp_path: Path) -> None:
+    with serve(answers_of(sample(1)), [f"{fault},of=*/1/assess", f"{fault},of=*/2/draft"]) as server:
+        found = evaluate(server, "attune_all", metadata={"attune_number": 1})
+        play(server, sample(1), tmp_path / "run", patience=ONCE)
+    ours = scored(tmp_path / "run", sample(1))
+    again = scored_again(rollouts_from(found["samples"]["attune_all"]), tmp_path / "logged", sample(1))
+    for name in (*OF_ALL, "parse_rate", "avg_response_similarity"):
+        assert again[name] == pytest.approx(ours[name], abs=CLOSE)
 
 
 def test_predict_only_keeps_the_replies_and_scores_nothing() -> None:

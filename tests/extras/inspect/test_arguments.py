@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 
 from attune_data import load
 from attune_data.errors import AttuneError
@@ -69,9 +68,8 @@ def test_arguments_mean_what_they_mean_everywhere() -> None:
     ({"structured": "on"}, r'structured is "on"; it must be True or False'),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_at_set_up_in_words(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(PrerequisiteError, match=told) as caught:
+    with pytest.raises(AttuneError, match=told):
         attune(**arguments)
-    assert isinstance(caught.value.__cause__, AttuneError)
 
 
 @pytest.mark.parametrize("number", range(1, len(STAGES) + 1))
@@ -91,6 +89,24 @@ def test_a_metric_is_reported_where_its_stages_are_asked(number: int) -> None:
         ), stages
         left = everything - reported
         assert {name for name in left if values.get(name) is not None} == set(), stages
+
+
+def test_the_command_line_shows_a_mistake_without_a_stack() -> None:
+    command = [
+        Path(sys.executable).with_name("inspect"),
+        "eval",
+        "attune_env/attune",
+        "--model",
+        "mockllm/model",
+    ]
+    done = subprocess.run(
+        [*map(str, command), "-T", "data=/no/such/[bold]"],
+        capture_output=True, encoding="utf-8", timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 1
+    told = done.stderr.strip().splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("Error: /no/such/[bold]: found no such file or folder")
 
 
 # --- versions and imports ------------------------------------------------------------------------
@@ -118,6 +134,15 @@ def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() ->
     assert core["optional-dependencies"]["inspect"] == [f"inspect-ai>={tasks.OLDEST}"]
     for one in (project, core):
         assert one["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task"}
+
+
+def test_nothing_private_of_inspect_is_imported() -> None:
+    private = re.compile(
+        r"^\s*(?:from|import) inspect_ai(?:\.\w+)*\.?_|^\s*from inspect_ai[\w.]* import .*\b_", re.M
+    )
+    files = [Path(inspect_task.__file__), *Path(tasks.__file__).parent.glob("*.py")]
+    assert len(files) > 4
+    assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == []
 
 
 def python(code: str) -> str:

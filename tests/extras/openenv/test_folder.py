@@ -1,51 +1,231 @@
-"""The folder `packaging/openenv`: OpenEnv's own validation, offline and of the running server."""
+"""The folder that `make openenv` makes, through OpenEnv's commands validate, build and push; its server.
+
+There is no Docker here: a program of that name keeps what it is given to build from, and what it is told.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+import runpy
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
-import time
-from contextlib import suppress
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
+from packaging.requirements import Requirement
 
+from attune_data import load
+from attune_episodes.openenv_env import AttuneClient
+from attune_rewards.spec import RewardSpec
 from tests import PATIENCE
 
-openenv_cli = pytest.importorskip("openenv.cli._validation")
-
 ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "packaging" / "openenv"
+OPENENV = Path(sys.executable).with_name("openenv")
+DOCKER = """#!/bin/sh
+for context; do :; done
+cp -r "$context" "$KEPT/context"
+printf '%s\\n' "$*" > "$KEPT/command"
+"""
 
 
-def test_openenv_takes_the_folder(tmp_path: Path) -> None:
-    folder = shutil.copytree(FOLDER, tmp_path / "attune_env")
-    (folder / "uv.lock").touch()  # made by `uv lock`, and not kept
-    assert openenv_cli.validate_multi_mode_deployment(folder) == (True, [])
-    assert all(openenv_cli.get_deployment_modes(folder).values())
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make openenv` makes, without the lock that uv writes from the index."""
+    made = tmp_path_factory.mktemp("build") / "attune_env"
+    runpy.run_path(str(ROOT / "packaging" / "openenv" / "make.py"))["make_openenv_folder"](made)
+    (made / "uv.lock").touch()
+    return made
 
 
-def test_the_dockerfile_copies_what_exists_and_runs_the_server_that_openenv_accepts() -> None:
-    lines = (FOLDER / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    copied = [line.split()[1] for line in lines if line.startswith("COPY")]
-    assert all((ROOT / name).is_dir() for name in copied)
-    assert lines[-1] == 'CMD ["python", "-m", "server.app"]'
+def openenv(*arguments: str | Path, **environment: str) -> str:
+    """What a command prints; it must succeed."""
+    done = subprocess.run(
+        [OPENENV, *arguments],
+        capture_output=True, encoding="utf-8", timeout=PATIENCE, env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def files(place: Path) -> dict[str, bytes]:
+    """Path -> contents, as pushed."""
+    found = {path.relative_to(place).as_posix(): path for path in place.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if "__pycache__" not in name}
+
+
+def instructions(dockerfile: str) -> list[tuple[str, str]]:
+    lines = [line for line in dockerfile.splitlines() if line and not line.startswith("#")]
+    return [(name, rest) for name, _, rest in (line.partition(" ") for line in lines)]
+
+
+def test_openenv_validates_the_folder(folder: Path) -> None:
+    told = openenv("validate", folder)
+    assert "FAIL" not in told
+    assert ("Verdict" in told) or ("Ready for multi-mode deployment" in told)
+
+
+def test_the_declared_range_is_that_of_the_reward_which_is_served(folder: Path) -> None:
+    manifest = yaml.safe_load((folder / "openenv.yaml").read_text(encoding="utf-8"))
+    low, high = manifest["validation"]["reward"]["range"]
+    baselines = RewardSpec.preset("skill").baselines.values()
+    worst = min(-baseline / (1 - baseline) for baseline in baselines)
+    assert low <= worst < low + 0.1
+    assert high == 1
+    assert manifest["version"] == tomllib.loads((folder / "pyproject.toml").read_text())["project"]["version"]
+
+
+def test_the_image_is_built_from_the_folder_alone(folder: Path, tmp_path: Path) -> None:
+    docker = tmp_path / "bin" / "docker"
+    docker.parent.mkdir()
+    docker.write_text(DOCKER, encoding="utf-8")
+    docker.chmod(0o755)
+    path = f"{docker.parent}{os.pathsep}{os.environ['PATH']}"
+    openenv("build", folder, "-t", "attune-env", PATH=path, KEPT=str(tmp_path))
+    context = tmp_path / "context"
+    assert files(context) == files(folder)
+    command = shlex.split((tmp_path / "command").read_text(encoding="utf-8"))
+    dockerfile = command[command.index("-f") + 1]
+    assert Path(dockerfile).parent == Path(command[-1])  # so it is the context's own
+    steps = instructions((context / "Dockerfile").read_text(encoding="utf-8"))
+    sources = [source for name, rest in steps if name == "COPY" for source in rest.split()[:-1]]
+    assert sources == ["."]
+    assert ("RUN", "pip install --no-cache-dir .") in steps
+    assert not any(path.is_symlink() for path in context.rglob("*"))
+    project = tomllib.loads((context / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for requirement in map(
+        Requirement, project["dependencies"]
+    ):  # from an index, never from beside the folder
+        assert requirement.url is None
+        assert requirement.specifier.contains(version(requirement.name), prereleases=True)
+    for name in (project["readme"], *project["license-files"]):
+        assert (context / name).is_file()
+
+
+@pytest.mark.slow
+def test_pip_installs_what_the_image_is_built_from(folder: Path, tmp_path: Path) -> None:
+    """A wheel of the folder alone has every module and file of the three floors, and the server."""
+    context = shutil.copytree(folder, tmp_path / "context")
+    made = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", ".", "--wheel-dir", tmp_path)
+    subprocess.run(made, cwd=context, check=True, timeout=PATIENCE)
+    (wheel,) = tmp_path.glob("openenv_attune_env-*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "held", "zip")
+    held = files(tmp_path / "held")
+    packages = ("server/", "attune_data/", "attune_rewards/", "attune_episodes/")
+    expected = {name for name in files(context) if name.startswith(packages)}
+    assert {name for name in held if name.startswith(packages)} == expected
+
+
+def test_its_server_starts_in_the_context_and_openenv_and_a_client_accept_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    context = shutil.copytree(folder, tmp_path / "env")
+    steps = dict(instructions((context / "Dockerfile").read_text(encoding="utf-8")))
+    interpreter, *rest = json.loads(steps["CMD"])
+    assert interpreter == "python"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ATTUNE_")}
+    where = [sys.executable, "-c", "import attune_episodes; print(attune_episodes.__file__)"]
+    used = subprocess.run(where, cwd=context, capture_output=True, encoding="utf-8", check=True).stdout
+    assert Path(used.strip()).is_relative_to(context)
     with subprocess.Popen(
-        [sys.executable, "-m", "server.app"], cwd=FOLDER, env={**environment, "PORT": str(port)}
+        [sys.executable, *rest], cwd=context, env={**environment, "PORT": str(port)}, stderr=subprocess.PIPE
     ) as server:
+        assert server.stderr is not None
         try:
-            until = time.monotonic() + PATIENCE
-            while server.poll() is None and time.monotonic() < until:
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            for line in server.stderr:
+                if b"Uvicorn running" in line:
                     break
-                time.sleep(0.1)
-            report = openenv_cli.validate_running_environment(f"http://127.0.0.1:{port}", timeout_s=60)
+            threading.Thread(target=server.stderr.read, daemon=True).start()
+            url = f"http://127.0.0.1:{port}"
+            openenv("validate", "--url", url, "--timeout", "60")
+            first = load("written:train")[0].conversation_id
+            with AttuneClient(base_url=url).sync() as client:
+                result = client.reset(conversation_id=first)
+                while not result.done:
+                    result = client.step("I would rather not say.")
+                assert result.observation.total_name == "skill"
+                assert -7.3 <= result.observation.total < 0
         finally:
             server.terminate()
-    assert report["passed"], report
+
+
+class Hub(BaseHTTPRequestHandler):
+    """What `openenv push` asks of the Hugging Face Hub; keeps the files of the commit."""
+
+    pushed: dict[str, bytes]
+
+    def do_GET(self) -> None:
+        self.answer({"name": "someone", "type": "user", "auth": {"accessToken": {"role": "write"}}})
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        if self.path.endswith("/repos/create"):
+            self.answer({"url": f"{self.server_url}/spaces/someone/attune_env", "id": "1"})
+        elif "/preupload/" in self.path:
+            asked = json.loads(body)["files"]
+            self.answer({"files": [{"path": f["path"], "uploadMode": "regular", "shouldIgnore": False}
+                                   for f in asked]})  # fmt: skip
+        elif "/commit/" in self.path:
+            for line in body.splitlines():
+                entry = json.loads(line)
+                if entry["key"] == "file":
+                    self.pushed[entry["value"]["path"]] = base64.b64decode(entry["value"]["content"])
+            self.answer({"success": True, "commitOid": "0" * 40, "commitUrl": f"{self.server_url}/c/0",
+                         "hookOutput": ""})  # fmt: skip
+        else:
+            self.answer({})
+
+    @property
+    def server_url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def answer(self, what: Any) -> None:
+        data = json.dumps(what).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing on the terminal."""
+
+
+@pytest.fixture
+def hub() -> Iterator[tuple[str, dict[str, bytes]]]:
+    handler = type("Kept", (Hub,), {"pushed": {}})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", handler.pushed
+    finally:
+        server.shutdown()
+        thread.join(PATIENCE)
+        server.server_close()
+
+
+def test_a_space_gets_the_folder_as_it_is(
+    folder: Path, hub: tuple[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """Its card says what a Space is, and neither it nor the Dockerfile is changed for a web interface."""
+    url, pushed = hub
+    openenv("push", folder, "--private", HF_ENDPOINT=url, HF_TOKEN="hf_x", HF_HOME=str(tmp_path))
+    assert pushed == files(folder)
+    _, front, _ = pushed["README.md"].decode().split("---\n", 2)
+    card = yaml.safe_load(front)
+    assert (card["sdk"], card["app_port"], card["tags"]) == ("docker", 8000, ["openenv"])
+    assert "base_path" not in card

@@ -1,0 +1,1 @@
+"""attune-env as an OpenEnv environment."""
