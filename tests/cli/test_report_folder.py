@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from attune_data import load
+from attune_data.version import SCORING_VERSION
 from attune_env.results import read_results, score_results, write_json
 from tests.command import attune, attune_here, data_folder, names, read, results, snapshot
 from tests.data.builders import Json, replaced, write
@@ -203,7 +204,10 @@ def changed(place: Path, name: str, model: str, **metadata: Json | str) -> Path:
     ({"data": {"fingerprint": "f" * 16, "provenance": "own"}}, "data differs: scores.json: own "),
     ({"where": "turns>1"}, "selection differs: scores.json: none; other.json: turns>1"),
     ({"settings": {"scoring": "canonical", "q1_overlap": "f1"}}, "Q1 overlap differs: scores.json: jaccard;"),
-    ({"versions": {"scoring": "v9"}}, "scoring version differs: scores.json: v0; other.json: v9"),
+    (
+        {"versions": {"scoring": "v9"}},
+        f"scoring version differs: scores.json: {SCORING_VERSION}; other.json: v9",
+    ),
 ])  # fmt: skip
 def test_scores_that_do_not_belong_in_one_table_are_refused(
     place: Path, metadata: dict[str, Json], said: str

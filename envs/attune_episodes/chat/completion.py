@@ -23,7 +23,8 @@ from attune_episodes.chat.faults import (
 from attune_episodes.chat.finish import ending_of, verdict
 from attune_episodes.chat.message import CALL_FIELDS, reasoning_of, refusal_of, text_of
 from attune_episodes.parsing import Unparsed, sound
-from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
+from attune_episodes.parsing.extract import MAX_CHARS
+from attune_episodes.parsing.reasoning import without_reasoning
 
 MOST_TOKENS: Final = 10**9
 MOST_DOLLARS: Final = 10**6

@@ -1,7 +1,8 @@
 """`verdict`: what came back, judged by its finish reason and by whether it can be read.
 
 Providers spell finish reasons in their own way (`stop`, `end_turn`, `FINISH_REASON_SAFETY`, `maxTokens`, …).
-A reason is therefore split into words, and the most serious word that is known decides.
+A reason is therefore split into words, and the most serious word that is known decides; it is the model's own
+end only if every word is known, since `not_finished` and `stop: shutting down` are none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 Ending = Literal["whole", "cut", "refused", "fault", "unknown"]
 Verdict = Literal["answer", "unreadable", "cut", "refused", "fault"]
@@ -29,7 +30,7 @@ ENDINGS: Final[Mapping[Ending, frozenset[str]]] = {
     # what went wrong at the server, or on the way
     "fault": _words(
         "error errors abort aborted cancel canceled cancelled cancellation fail failed failing failure "
-        "network connection disconnect disconnected insufficient resource resources exhausted time timed "
+        "network connection disconnect disconnected insufficient resource resources time timed "
         "timeout overload overloaded unavailable interrupt interrupted exception expired rate quota upstream "
         "crash crashed shutdown preempted evicted killed memory oom deadline capacity dropped lost"
     ),
@@ -45,17 +46,55 @@ ENDINGS: Final[Mapping[Ending, frozenset[str]]] = {
     ),
 }
 """Ending -> words that say so; an ending counts before those below it."""
-_WHOLE_NAMES: Final[Mapping[str, Ending]] = {"error limit": "cut", "language": "refused"}
-"""Reasons whose words mislead: Cohere's ERROR_LIMIT is a length, Gemini's LANGUAGE is a refusal."""
+_WHOLE_NAMES: Final[Mapping[str, Ending]] = {
+    "error limit": "cut",  # Cohere
+    "language": "refused",  # Gemini, and the next two
+    "malformed function call": "whole",
+    "unexpected tool call": "whole",
+}
+"""Reasons whose words mislead."""
 _PARTS: Final = _words(
     "content system sequence turn token text by of to the reached exceeded in out use user reason model "
     "string str word new output input policy"
 )
 """Further words of reasons, so that `endturn` can be split."""
+_BESIDE_WHOLE: Final = _words(
+    "sequence turn token text by of to the reached in use reason model string str word output content "
+    "message response generation found matched id im"
+)
+"""The words that may stand beside those of the model's own end."""
+_FINISHES: Final = (
+    "finish_reason", "finishReason", "stop_reason", "finish_details", "native_finish_reason", "done_reason",
+)  # fmt: skip
+"""The names of a finish reason; the first with a value counts."""
 _LONGEST_WORD: Final = 40
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 _WORD: Final = re.compile("|".join(sorted(_PARTS.union(*ENDINGS.values()), key=len, reverse=True)))
 _JOINED: Final = re.compile(f"(?:{_WORD.pattern})+")
+
+
+def finish_in(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    """The finish reason of a choice, or of the body around it; "" if there is none.
+
+    One that is no text is the `type` or `reason` in it, otherwise `unknown`. A body's `status` counts only if
+    it is no good end.
+    """
+    for name in _FINISHES:
+        for place in (choice, body):
+            held = place.get(name)
+            if type(held) is int and name == "stop_reason":
+                continue  # vLLM: the number of the token
+            if said := _reason(held):
+                return said
+    said = _reason(body.get("incomplete_details")) or _reason(body.get("status"))
+    return "" if not said or body.get("status") == 200 or ending_of(said) == "whole" else said
+
+
+def _reason(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    held = [value.get(name) for name in ("type", "reason")] if isinstance(value, Mapping) else []
+    return next((one for one in held if isinstance(one, str) and one), "unknown")
 
 
 @lru_cache(maxsize=1024)
@@ -68,7 +107,9 @@ def ending_of(finish: str) -> Ending:
         return "whole"
     if name := _WHOLE_NAMES.get(" ".join(words)):
         return name
-    return next((ending for ending, known in ENDINGS.items() if known & set(words)), "unknown")
+    found = next((ending for ending, known in ENDINGS.items() if known & set(words)), "unknown")
+    half = found == "whole" and not set(words) <= ENDINGS["whole"] | _BESIDE_WHOLE
+    return "unknown" if half else found
 
 
 def _split(word: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -17,10 +18,13 @@ CALL_FIELDS: Final = ("tool_calls", "function_call")
 
 
 def text_of(content: object) -> str:
-    """The text of a message field, which may be a string, a list of parts, or null.
+    """The text of a message's content, which may be a string, a list of parts, a JSON object, or null.
 
-    The texts of the parts are concatenated, without those of reasoning and refusals; "" if there is none.
+    The texts of the parts are concatenated, without those of reasoning and refusals; "" if there is none. An
+    object that is no part is the answer itself.
     """
+    if isinstance(content, Mapping) and content and not content.keys() & {"type", "text"}:
+        return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else "".join(_texts(content, "text"))
 
 
@@ -36,14 +40,18 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
 
 def refusal_of(message: Mapping[str, Any]) -> str:
     """The text with which the model refuses; "" if it does not."""
-    return text_of(message.get("refusal")) or "".join(_texts(message.get("content"), "refusal"))
+    said = message.get("refusal")
+    own = said if isinstance(said, str) else "".join(_texts(said, "text"))
+    return own or "".join(_texts(message.get("content"), "refusal"))
 
 
 def _texts(content: object, *kinds: str) -> Iterator[str]:
     """The texts of the parts of these kinds: `text`, `reasoning` or `refusal`."""
     parts = [content] if isinstance(content, Mapping) else content
     for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, Mapping) and (kind := _kind(part)) in kinds:
+        if isinstance(part, str) and "text" in kinds:
+            yield part
+        elif isinstance(part, Mapping) and (kind := _kind(part)) in kinds:
             for name in (kind, "text", "thinking", "summary"):
                 held = part.get(name)
                 if isinstance(held, Mapping):  # {"text": {"value": …}}

@@ -25,7 +25,7 @@ from attune_episodes.parsing.decode import (
 )
 from attune_episodes.parsing.reasoning import without_reasoning
 
-__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept"]
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
