@@ -27,7 +27,7 @@ _REPEATED: Final = 16
 """Characters from which on a piece that begins with all the text before it repeats that text."""
 
 
-def text_in(data: bytes, content_type: str) -> str:
+def text_of_body(data: bytes, content_type: str) -> str:
     """The text of a body: UTF-8 as JSON must be, otherwise as declared.
 
     UTF-8 comes first, since servers declare Latin-1 for anything; a wrong byte is replaced.

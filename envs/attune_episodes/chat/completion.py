@@ -10,18 +10,20 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from attune_data.errors import one_line, show
-from attune_episodes.chat.bodies import decoded
+from attune_episodes.chat.bodies import decoded, text_of_body
 from attune_episodes.chat.faults import (
     Fault,
     code_of,
     error_of,
     failed_sample,
-    is_filtered,
+    quoted,
     says_something,
     status_fault,
+    words_of,
 )
-from attune_episodes.chat.finish import ending_of, verdict
+from attune_episodes.chat.finish import ending_of, finish_in, verdict
 from attune_episodes.chat.message import CALL_FIELDS, reasoning_of, refusal_of, text_of
+from attune_episodes.chat.refusals import is_refused
 from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS
 from attune_episodes.parsing.reasoning import without_reasoning
@@ -33,7 +35,6 @@ MOST_IN_ALL: Final = 10**15
 """The same for a call with all its answers, so that sums remain finite."""
 LONGEST_NAME: Final = 200
 """Characters kept of the finish reason, and of the model that a server names."""
-_FINISHES: Final = ("finish_reason", "finishReason", "stop_reason")
 _MESSAGES: Final = ("message", "delta")
 _MOST_NESTED: Final = 6
 Count = Annotated[int, Field(ge=0, le=MOST_IN_ALL)]
@@ -105,9 +106,9 @@ def read_answer(
     """Read the answer in a response; raises Fault if there is none.
 
     `hide` removes the key from every text. What a content filter withholds, in whatever form, gives an answer
-    without text, as its `finish` says. Whether the finish makes it an answer is for `verdict` to say.
+    that is a refusal, as its `finish` says; its text is what the server says about it. Whether the finish makes it an answer is for `verdict` to say.
     """
-    text = data.decode("utf-8", "replace")
+    text = text_of_body(data, headers.get("content-type", ""))
     body = decoded(text)
     about = mapping(body)
     choice = _first(about.get("choices"))
@@ -120,17 +121,19 @@ def read_answer(
         if error is not None:
             body, text, status = {"error": error}, json.dumps(error, default=str), code_of(error)
     if not 200 <= status < 300:
-        if is_filtered(status, body):
-            return Answer("", finish="content_filter")
+        if is_refused(status, body):
+            return Answer(quoted(error_of(body), text, hide), finish="content_filter")
         if (sample := failed_sample(body)) is not None:
             return Answer(_bounded(sample, hide))
         raise status_fault(status, body, text, headers, hide)
-    finish = next((choice[name] for name in _FINISHES if isinstance(choice.get(name), str)), "")
+    finish = finish_in(choice, about)
     message = next((choice[name] for name in _MESSAGES if isinstance(choice.get(name), dict)), None)
     if message is None:
         message = {"content": choice["text"]} if isinstance(choice.get("text"), str) else {}
         if not (message or _withheld(about) or ending_of(finish) in ("refused", "fault")):
-            raise Fault("no_choices", "the answer contains no choice with a message")
+            said = one_line(hide(words_of(body)), 300)
+            where = "the answer contains no choice with a message"
+            raise Fault("no_choices", f"{where}: {said}" if said else where)
     said, reasoning = _texts(message)
     text_in = ""
     if not said.strip():
@@ -155,7 +158,12 @@ def check_finish(
     answer: Answer, *, plain: bool, readable: Callable[[str], bool], finish_ok: Collection[str] = ()
 ) -> None:
     """Raise Fault if an answer is none, since the server broke it off; see `verdict`."""
-    odd = ending_of(answer.finish) == "unknown"
+    ending, usage = ending_of(answer.finish), answer.usage
+    odd = ending == "unknown"
+    nothing = not (answer.text.strip() or answer.reasoning.strip() or answer.text_in)
+    if nothing and ending == "whole" and not (usage.tokens_out or usage.reasoning):
+        # a model that says nothing still writes the token that ends it
+        raise Fault("broken_off", "the answer has no text, and the server counts no token of one", status=200)
     can_be_read = bool(answer.text.strip()) and (not odd or readable(answer.text))
     if verdict(answer.finish, plain=plain, readable=can_be_read, finish_ok=finish_ok) == "fault":
         known = (
@@ -170,25 +178,13 @@ def _first(choices: object) -> Mapping[str, Any]:
     return mapping(choices[0]) if isinstance(choices, list) and choices else {}
 
 
-def _withheld(about: Mapping[str, Any]) -> bool:
-    """Whether a completion without a text says that a filter has withheld it.
-
-    One that has read a prompt, and then has no choice and no token, is one of Gemini's.
-    """
-    if _filtered(about):
-        return True
-    usage = mapping(about.get("usage"))
-    nothing = usage.get("completion_tokens", 0) in (0, None) and bool(usage.get("prompt_tokens"))
-    return nothing and about.get("choices", ()) in ([], None)
-
-
-def _filtered(value: object, depth: int = 0) -> bool:
-    """Whether a filter says so, as in Azure's `content_filter_results` or Gemini's `block_reason`."""
+def _withheld(value: object, depth: int = 0) -> bool:
+    """Whether a filter says that it withheld a text: Azure's `content_filter_results`, Gemini's `block_reason`."""
     if isinstance(value, Mapping) and depth < _MOST_NESTED:
         said = value.get("filtered") is True or value.get("block_reason") or value.get("blockReason")
-        return bool(said) or any(_filtered(held, depth + 1) for held in value.values())
+        return bool(said) or any(_withheld(held, depth + 1) for held in value.values())
     if isinstance(value, list) and depth < _MOST_NESTED:
-        return any(_filtered(held, depth + 1) for held in value)
+        return any(_withheld(held, depth + 1) for held in value)
     return False
 
 
@@ -210,17 +206,21 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _usage(found: object) -> Usage:
-    def count(where: object, name: str) -> int:
-        value = mapping(where).get(name)
-        return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
-
     usage = mapping(found)
-    asked, said = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+
+    def count(*names: str, where: Mapping[str, Any] = usage) -> int:
+        held = (where.get(name) for name in names)
+        whole = (n for n in held if type(n) is int or (type(n) is float and n.is_integer()))
+        return next((int(n) for n in whole if 0 <= n <= MOST_TOKENS), 0)
+
+    def details(name: str) -> Mapping[str, Any]:
+        return mapping(usage.get(f"{name}_tokens_details"))
+
     cost: Any = usage.get("cost")
     return Usage(
-        count(usage, "prompt_tokens"),
-        count(usage, "completion_tokens"),
-        count(said, "reasoning_tokens"),
-        count(asked, "cached_tokens"),
+        count("prompt_tokens", "input_tokens"),
+        count("completion_tokens", "output_tokens"),
+        count("reasoning_tokens", where=details("completion") or details("output")),
+        count("cached_tokens", where=details("prompt") or details("input")),
         float(cost) if type(cost) in (int, float) and 0 <= cost <= MOST_DOLLARS else None,
     )

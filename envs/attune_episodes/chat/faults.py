@@ -11,7 +11,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal
 
 from attune_data.errors import AttuneError, one_line, show
-from attune_episodes.chat.finish import ending_of
 
 Action = Literal["retry", "give_up", "stop"]
 """`retry`: try again after a delay, a limited number of times. `give_up`: this call fails, and so does its
@@ -50,14 +49,6 @@ _BY_STATUS: Final = {
     409: "busy", 425: "busy", 429: "rate_limited",
 }  # fmt: skip
 _SPENT: Final = {"insufficient_quota", "insufficient_credits", "billing_hard_limit_reached"}
-_REFUSABLE: Final = {400, 403, 422, 451}
-"""Status codes with which servers refuse a request for its content."""
-_FILTERED: Final = re.compile(
-    r"content (management )?(polic|filter|safety)|usage polic|safety (system|filter|polic)|"
-    r"(inappropriate|sensitive|harmful) content|flagged|high risk|content_(filter|policy)",
-    re.IGNORECASE,
-)
-"""What they say when they do so without a code."""
 _UNWANTED: Final = re.compile(
     r"unsupported|not supported|n[o']t support|unrecogni[sz]ed|unknown|unexpected|"
     r"extra[ _](input|field|param|arg|key|forbidden)|"
@@ -73,6 +64,10 @@ _NO_SAMPLE: Final = re.compile(r"json_validate_failed|output_parse_failed|tool_u
 _ROLES: Final = re.compile(r"system.{0,40}role|role.{0,40}system|roles must alternate", re.IGNORECASE)
 _AS_USER: Final = "add --system-as-user, which puts the system message into the user's"
 _MOST_NESTED: Final = 6
+_NOTHING: Final = ("", "0", "200", "success", "ok", "none", "null", "false", "no error")
+"""What an error states that is none; some servers always send one."""
+_WORDS: Final = ("message", "msg", "error_msg", "error_message", "errmsg", "status_msg", "detail")
+"""The names under which servers say what is wrong."""
 _QUOTED: Final = 500
 """Characters of an error's message that are searched; the rest may repeat the prompt."""
 
@@ -102,7 +97,7 @@ class Fault(AttuneError):
     @property
     def refuses_schemas(self) -> bool:
         """Whether the server refuses JSON schemas as such."""
-        return bool(_SCHEMAS.search(_message(self._body)) or _SCHEMAS.search(_param(self._body)))
+        return bool(_SCHEMAS.search(message_of(self._body)) or _SCHEMAS.search(_param(self._body)))
 
     def refused_field(self, names: Iterable[str]) -> str | None:
         """The first of these fields of the request that the server does not take; None if it names none."""
@@ -110,24 +105,13 @@ class Fault(AttuneError):
             place = [str(part) for part in entry.get("loc") or ()]
             if _UNWANTED.search(f"{entry.get('type')} {entry.get('msg')}"):
                 return next((name for name in names if name in place), None)
-        said = _message(self._body)
+        said = message_of(self._body)
         if not _UNWANTED.search(f"{said} {' '.join(_codes(error_of(self._body)))}"):
             return None
         param = _param(self._body).split(".")[0]
         places = {name: re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said) for name in names}
         found = [(place.start(), name) for name, place in places.items() if place]
         return param if param in places else min(found)[1] if found else None
-
-
-def is_filtered(status: int, body: object) -> bool:
-    """Whether an error refuses the content of the request; it then counts as the model's own refusal."""
-    about = error_of(body)
-    if 200 <= status < 300 or status in _REFUSABLE or status >= 500:
-        reasons = {*_named(about, "code", "type", "reason"), str(about.get("finish_reason", ""))}
-        if any(ending_of(reason) == "refused" for reason in reasons):
-            return True
-    flagged = "flagged_input" in str(about.get("metadata"))
-    return status in _REFUSABLE and (flagged or bool(_FILTERED.search(_message(body))))
 
 
 def failed_sample(body: object) -> str | None:
@@ -156,35 +140,51 @@ def status_fault(
     kind = _BY_STATUS.get(status, "busy" if status >= 500 else "bad_request")
     if _codes(about) & _SPENT:
         kind = "no_credit"
-    said = _said(about, text, hide)
+    said = quoted(about, text, hide)
     message = f"HTTP {status}: {said}" if said else f"HTTP {status}"
-    if _ROLES.search(_message(body)):
+    if _ROLES.search(message_of(body)):
         kind, message = "bad_request", f"{message}; {_AS_USER}"
     return Fault(kind, message, retry_after=retry_after(headers), status=status, body=body)
 
 
 def error_of(body: object) -> Mapping[str, Any]:
-    """The error object of a body; {} if it has none."""
+    """The error object of a body; {} if it has none.
+
+    An error that is no object, such as a text, a list or `true`, becomes one.
+    """
     body = body[0] if isinstance(body, list) and body else body  # Gemini
     if not isinstance(body, dict):
         return {}
-    errors = body.get("errors")
-    error = body.get("error") or (errors[0] if isinstance(errors, list) and errors else errors)
-    if not error and body.get("object") == "error":
-        error = body
-    if isinstance(error, str):
-        return {"message": error}
-    return error if isinstance(error, dict) else {}
+    found = body.get("error") or body.get("errors")
+    kind = str(body.get("type"))
+    if not found and (body.get("object") == "error" or kind == "error" or kind.endswith(".failed")):
+        inner = body.get("response")
+        found = (inner.get("error") if isinstance(inner, dict) else None) or body
+    if not found and body.get("success") is False:
+        found = True
+    while isinstance(found, list):
+        found = found[0] if found else None
+    if isinstance(found, dict) or found is None:
+        return found or {}
+    return {"message": found if isinstance(found, str) else words_of(body) or str(found)} if found else {}
 
 
 def says_something(error: Mapping[str, Any]) -> bool:
     """Whether an error object states an error; some servers always send one."""
-    return any(value not in (None, "", 0, "0", 200, "200", False) for value in error.values())
+    told = [error[name] for name in ("code", "status", "type", *_WORDS) if name in error]
+    return any(
+        value is not None and str(value).strip().lower() not in _NOTHING for value in told or error.values()
+    )
+
+
+def words_of(body: object) -> str:
+    """What a body says in words, wherever; "" if nothing."""
+    return next((said for said in named(body, *_WORDS) if said.strip()), "")
 
 
 def code_of(error: Mapping[str, Any]) -> int:
     """The HTTP status in an error object; 500 if it has none."""
-    for name in ("code", "status"):
+    for name in ("code", "status", "status_code", "http_code"):
         code = error.get(name)
         number = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code
         if type(number) is int and 400 <= number <= 599:
@@ -221,16 +221,16 @@ def _codes(about: Mapping[str, Any]) -> set[str]:
     return {str(about.get(name, "")).lower() for name in ("code", "type")}
 
 
-def _named(value: object, *names: str, depth: int = 0) -> Iterator[str]:
+def named(value: object, *names: str, depth: int = 0) -> Iterator[str]:
     """The texts under these names, however deep: filters give their code in `innererror`."""
     if isinstance(value, Mapping) and depth < _MOST_NESTED:
         for name, held in value.items():
             if name in names and isinstance(held, str):
                 yield held
-            yield from _named(held, *names, depth=depth + 1)
+            yield from named(held, *names, depth=depth + 1)
 
 
-def _message(body: object) -> str:
+def message_of(body: object) -> str:
     """The beginning of an error's message."""
     said = error_of(body).get("message")
     if not isinstance(said, str) and isinstance(body, dict):
@@ -247,7 +247,7 @@ def _details(body: object) -> list[Mapping[str, Any]]:
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
-def _said(about: Mapping[str, Any], text: str, hide: Callable[[str], str]) -> str:
+def quoted(about: Mapping[str, Any], text: str, hide: Callable[[str], str] = str) -> str:
     """The server's own message, shortened."""
     message = about.get("message")
     if not isinstance(message, str) or not message.strip():

@@ -86,8 +86,9 @@ def finish_in(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
                 continue  # vLLM: the number of the token
             if said := _reason(held):
                 return said
-    said = _reason(body.get("incomplete_details")) or _reason(body.get("status"))
-    return "" if not said or body.get("status") == 200 or ending_of(said) == "whole" else said
+    status = body.get("status")
+    said = _reason(body.get("incomplete_details")) or (status if isinstance(status, str) else "")
+    return "" if ending_of(said) == "whole" else said
 
 
 def _reason(value: object) -> str:

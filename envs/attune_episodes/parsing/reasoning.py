@@ -75,6 +75,12 @@ NAMES: Final = (
 )  # fmt: skip
 """The words that stand for NAME."""
 _NAME: Final = f"(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})"
+ENDS: Final = (
+    "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>",
+    "<|eos|>", "</s>", "<eos>", "<end_of_turn>", "<turn|>", "<|END_OF_TURN_TOKEN|>", "<|end_of_turn|>",
+    "<｜end▁of▁sentence｜>", "[EOS]", "<|user|>", "<|return|>",
+)  # fmt: skip
+"""The tokens with which models end a reply; a server that does not know one leaves it in the text."""
 _ANSWERS: Final = "answer|final_answer|final|output|response|reply|solution"
 
 
@@ -135,11 +141,13 @@ def without_reasoning(text: str) -> str | Unparsed:
 
 
 def plain_reply(text: str) -> str | Unparsed:
-    """The text of a plain reply without reasoning and without a tag around it; `empty` if that is all."""
+    """The text of a plain reply without reasoning, tokens at its end, and a tag around it; `empty` if none."""
     said = without_reasoning(text)
     if isinstance(said, Unparsed):
         return said
     said = said.strip()
+    while said.endswith(ENDS):
+        said = said.removesuffix(next(end for end in ENDS if said.endswith(end))).rstrip()
     wrapped = _WRAPPED.fullmatch(said)
     return (wrapped[2].strip() if wrapped else said) or Unparsed("empty")
 
