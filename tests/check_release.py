@@ -47,7 +47,7 @@ from attune_episodes.trainers import score_row
 sample = attune_data.load("sample")
 print(json.dumps({
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
-    "reward": score_row(rows[0], "{}").value,
+    "reward": score_row(rows[0], '{"emotions": [{"emotion": "Upset", "intensity": 4}]}').value,
     "version": attune_data.__version__,
 }))
 """
@@ -141,7 +141,7 @@ def check_core(work: Path) -> None:
     )
     assert facts["version"] == light["version"] == project["version"], facts
     assert abs(facts["oracle"] - 1) < 1e-12, facts
-    assert facts["reward"] < 0, facts
+    assert 0 < facts["reward"] < 1, facts
     assert set(light["dependencies"]) <= set(project["dependencies"]), light["dependencies"]
     listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", cwd=work))
     size = sum(file.stat().st_size for file in (work / "light").rglob("*") if file.is_file()) / 1e6

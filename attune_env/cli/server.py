@@ -233,7 +233,7 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
         reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
-    trouble = main_trouble(tally.troubles)
+    trouble = main_trouble(tally.troubles, tally.last)
     if trouble is not None:
         print(f"error: {trouble}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"

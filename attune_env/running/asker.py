@@ -80,6 +80,8 @@ class Asker:
     _told: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)
     """Fields of requests that the server refuses."""
+    served: dict[str, None] = field(default_factory=dict)
+    """The models that the server names, in order."""
 
     def __post_init__(self) -> None:
         self._prompts = Prompts()
@@ -171,7 +173,7 @@ class Asker:
                     raise fault from None
                 await self.control.sleep(self.patience.wait(attempt, fault.retry_after))
                 continue
-            if answer.usage.cost is None and self.model.price is not None:
+            if answer.usage.cost is None and self.model.price is not None and answer.usage.counted:
                 priced = replace(answer.usage, cost=self.model.price.of(answer.usage))
                 answer = replace(answer, usage=priced)
             self.control.worked(answer.usage)
@@ -211,6 +213,11 @@ class Asker:
         declared = answer.finish.lower() in {name.lower() for name in self.finish_ok}
         if answer.text and ending_of(answer.finish) == "unknown" and not declared:
             self._tell(f"unknown finish reason {show(answer.finish)}: such answers count if they can be read")
+        if answer.served and answer.served not in self.served:
+            self.served[answer.served] = None
+            if len(self.served) > 1:
+                names = " and then ".join(map(show, list(self.served)[-2:]))
+                self._tell(f"another model answers: the server names {names}", "served")
         characters = sum(len(message["content"]) for message in messages)
         if cut := self._prompts.cut(characters, answer.usage.tokens_in):
             self._tell(cut, "prompts")

@@ -109,7 +109,11 @@ class Control:
         self.answered += 1
         self.spent += usage.cost or 0.0
         if usage.cost is None and self.max_cost is not None:
-            advice = "the server does not report costs; give --price-in and --price-out"
+            advice = (
+                "the server does not report costs; give --price-in and --price-out"
+                if usage.counted
+                else "the server reports neither costs nor tokens; limit the run with --max-calls instead"
+            )
             self.stop(StopRun(f"--max-cost cannot be enforced: {advice}"))
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
@@ -208,6 +212,8 @@ class Tally:
     usage: Usage = NO_USAGE
     troubles: dict[str, Counter[str]] = field(default_factory=dict)
     """Model -> why its answers do not count, "" for those that do -> number of answers of this run."""
+    last: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Model -> why its last answer does not count, and how many in a row end in the same way."""
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -221,6 +227,8 @@ class Tally:
         """Record a call of this run to a model, and why its answer does not count."""
         self.new += 1
         self.troubles.setdefault(model, Counter())[trouble] += 1
+        before, row = self.last.get(model, (trouble, 0))
+        self.last[model] = trouble, row + 1 if trouble == before else 1
         self.readable += call.reason == OK
         self.asked_again += call.asks - 1
         self.usage += call.usage

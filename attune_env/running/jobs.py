@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,6 +200,9 @@ class Job:
         }
         if left_out := self.askers[""].left_out:
             marks["left_out"] = sorted(left_out)
+        served = Counter(call.served for call in own.values() if call.served)
+        if len({*served, *self.askers[""].served}) > 1:
+            marks["served"] = dict(served)
         facts = {
             **self.facts,
             "api_cost": usage["api_cost"],

@@ -12,6 +12,8 @@ from attune_episodes.chat.finish import verdict
 
 MOST: Final = 0.5
 """A run goes wrong if more than this share of a model's answers fails for one reason."""
+IN_THE_END: Final = 10
+"""It also does if so many of a model's last answers fail for one reason, as after an outage."""
 _BUDGET: Final = "is --max-tokens too small?"
 _MARKS: Final = (
     "if the reasoning is part of the text, have the server separate it (vLLM, SGLang: --reasoning-parser)"
@@ -57,14 +59,22 @@ def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) 
     return "empty" if blank else call.reason
 
 
-def main_trouble(counted: Mapping[str, Counter[str]]) -> str | None:
-    """What goes wrong for most answers of a model, and what to do; None if nothing does.
+def main_trouble(
+    counted: Mapping[str, Counter[str]], last: Mapping[str, tuple[str, int]] | None = None
+) -> str | None:
+    """What goes wrong for most answers of a model, or all of its last ones, and what to do; None if nothing.
 
-    `counted` is, for each model, reason -> number of answers, where the reason "" means that they count.
+    `counted` is, for each model, reason -> number of answers, where the reason "" means that they count;
+    `last` is the reason of its last answer, and how many answers in a row end with it.
     """
     for model, reasons in counted.items():
+        tail, row = (last or {}).get(model, ("", 0))
         for reason, number in reasons.items():
             if reason and number > MOST * reasons.total():
-                said = f"{number} of {reasons.total()} answers of {model} fail for one reason: {reason}"
-                return f"{said}; {ADVICE.get(reason, _OTHERS)}"
+                found = f"{number} of {reasons.total()} answers"
+            elif reason and reason == tail and row >= IN_THE_END:
+                found = f"the last {row} of {reasons.total()} answers"
+            else:
+                continue
+            return f"{found} of {model} fail for one reason: {reason}; {ADVICE.get(reason, _OTHERS)}"
     return None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from attune_episodes.parsing import Unparsed, extract_object
 from attune_episodes.parsing.decode import MAX_DEPTH
 from attune_episodes.parsing.extract import MAX_CHARS
-from attune_episodes.parsing.reasoning import MARKS, plain_reply
+from attune_episodes.parsing.reasoning import ENDS, MARKS, plain_reply
 from tests.episodes.builders import UNICODE
 
 ONE = '{"a": 1}'
@@ -157,6 +157,9 @@ def test_prose_that_resembles_marks_is_kept(text: str) -> None:
     ("<|end_of_thought|>Oh no.<|end_of_solution|>", "Oh no."),
     ("x[BEGIN FINAL RESPONSE]Oh no.[END FINAL RESPONSE]\n<|end|>", "Oh no."),
     ('{"x": "<think>"} Oh no.', '{"x": "<think>"} Oh no.'),
+    *((f"Oh no.{end}", "Oh no.") for end in ENDS),
+    *((f"<answer>Oh no.</answer>\n{end}", "Oh no.") for end in ENDS),
+    ("Oh no. <|im_end|>\n</s></s>\n", "Oh no."), ("<|eot_id|>Oh </s> no.", "<|eot_id|>Oh </s> no."),
 ])  # fmt: skip
 def test_marks_around_a_draft_are_dropped(text: str, want: str) -> None:
     assert plain_reply(text) == want

@@ -13,6 +13,7 @@ import pytest
 from attune_env.results import read_results
 from attune_env.running.journal import journal_name
 from attune_env.running.loop import Watcher
+from attune_env.running.settings import Price
 from attune_env.running.troubles import main_trouble
 from tests.command import attune_here, data_folder, read
 from tests.data.builders import Json
@@ -53,7 +54,7 @@ def test_an_outage_with_status_200_is_waited_out_and_never_stored(tmp_path: Path
 @pytest.mark.parametrize("refusal", [
     Fault("content_filter", of=STAGE), Fault("refusal", of=STAGE), finishing("SAFETY"),
     Fault("raw", 400, text='{"error": {"code": "content_filter"}}', of=STAGE),
-    Fault("raw", text='{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0}}', of=STAGE),
+    Fault("raw", text='{"choices": [], "promptFeedback": {"blockReason": "SAFETY"}}', of=STAGE),
     Fault("raw", text='{"choices": [{"finish_reason": "content_filter"}]}', of=STAGE),
 ])  # fmt: skip
 def test_refusals_of_every_provider_leave_the_same_scores(tmp_path: Path, refusal: Fault) -> None:
@@ -66,6 +67,73 @@ def test_refusals_of_every_provider_leave_the_same_scores(tmp_path: Path, refusa
     assert {name: count for (name, count) in report.tally.troubles["custom/lab/m"].items() if name} == {
         "refused": 1
     }
+
+
+GONE = [
+    '{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0}}',
+    '{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}], "usage": {"completion_tokens": 0}}',
+    '{"choices": [{"message": {"content": "{}"}, "finish_reason": {"type": "abort"}}]}',
+    '{"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}], "error": ["gone"]}',
+    'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n',
+]
+
+
+@pytest.mark.parametrize("fault", [
+    *(Fault("raw", text=text, of=STAGE) for text in GONE),
+    *(Fault("raw", 503, text=f'{{"error": {{"code": "{code}"}}}}', of=STAGE)
+      for code in ("no_free_block", "guardrail_timeout", "moderation_service_unavailable")),
+    Fault("raw", 403, text='{"error": {"code": "model_permission_blocked_org", "message": "no"}}', of=STAGE),
+])  # fmt: skip
+def test_what_only_looks_like_a_refusal_or_an_answer_is_never_stored(tmp_path: Path, fault: Fault) -> None:
+    report, _ = met(tmp_path, DATA, fault)
+    assert (report.written, [entry["request"] for entry in report.failed]) == (0, [STAGE])
+    again, server = met(tmp_path, DATA)
+    assert (again.written, STAGE in [call.request for call in server.calls]) == (1, True)
+
+
+def test_the_words_of_a_refusal_in_an_error_stand_in_the_result(tmp_path: Path) -> None:
+    text = '{"error": {"code": "content_filter", "message": "blocked by our content management policy"}}'
+    met(tmp_path, DATA, Fault("raw", 400, text=text, of=STAGE))
+    record = the_only(tmp_path)
+    assert record["attune"]["calls"][STAGE]["refusal"] == "blocked by our content management policy"
+    assert record["turns"][0]["attune"]["replies"]["assess"] == ""
+
+
+@pytest.mark.parametrize("cap", [None, 1.0])
+def test_without_a_count_of_tokens_a_price_gives_no_cost(tmp_path: Path, cap: float | None) -> None:
+    fault = Fault("merged", text='{"usage": {"prompt_tokens": 0, "completion_tokens": null}}')
+    with serve(answers_of(DATA), [fault]) as server:
+        report = play(server, DATA, tmp_path, evaluated=model(server, price=Price(1.0, 2.0)), cost=cap)
+    if cap is None:
+        assert (report.written, the_only(tmp_path)["api_cost"]) == (1, None)
+    else:
+        assert "reports neither costs nor tokens; limit the run with --max-calls" in str(report.stopped)
+
+
+def test_another_model_that_answers_is_told_once_and_named_in_the_result(tmp_path: Path) -> None:
+    heard = Heard()
+    with serve(answers_of(DATA), [Fault("merged", text='{"model": "small"}', of="c-1/2/*")]) as server:
+        play(server, DATA, tmp_path, watcher=heard)
+    (said,) = [message for message in heard.messages if "another model answers" in message]
+    assert '"small"' in said
+    assert the_only(tmp_path)["attune"]["served"] == {"lab/m": CALLS - 4, "small": 4}
+    met(tmp_path / "one", DATA)
+    assert "served" not in the_only(tmp_path / "one")["attune"]
+
+
+def test_a_run_whose_last_answers_all_fail_for_one_reason_says_so(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", ["c-1", "c-2", "c-3"])
+    book, asked = answers_of(small(3)), list[object]()
+
+    def answers(messages: Any) -> Any:
+        asked.append(messages)
+        return book(messages) if len(asked) <= 15 else {"content": None, "refusal": "no"}
+
+    with serve(answers) as server:
+        command: list[str | Path] = ["run", "custom", "lab/m", "data", "--base-url", server.url, "-o", "out"]
+        out, err = attune_here([*command, "--concurrency", "1"], tmp_path, 1)
+    assert "wrote 3 results to out" in out
+    assert "the last 12 of 27 answers of custom/lab/m fail for one reason: refused" in err
 
 
 def stored(folder: Path, finish: str) -> None:
@@ -233,5 +301,9 @@ def test_a_main_trouble_is_one_of_most_answers() -> None:
     assert main_trouble({}) is None
     assert main_trouble({"m": Counter({"": 5, "empty": 5})}) is None
     assert main_trouble({"m": Counter({"": 2, "refused": 2, "empty": 2})}) is None
+    counted = {"m": Counter({"": 40, "refused": 15})}
+    assert main_trouble(counted, {"m": ("refused", 9)}) is None
+    assert main_trouble(counted, {"m": ("", 30)}) is None
+    assert "the last 10 of 55 answers of m" in str(main_trouble(counted, {"m": ("refused", 10)}))
     most = {"j": Counter({"": 9}), "m": Counter({"": 4, "cut off": 6})}
     assert "6 of 10 answers of m" in str(main_trouble(most))

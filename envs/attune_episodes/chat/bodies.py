@@ -145,7 +145,7 @@ def _joined(pieces: list[Any]) -> Any:
     if not all(isinstance(piece, str) for piece in pieces):
         return reduce(_added, pieces)
     grows = all(later.startswith(earlier) for earlier, later in pairwise(pieces))
-    if grows and len(pieces) > 1 and _REPEATED <= len(pieces[-2]) and pieces[-1] != pieces[0]:
+    if grows and len(pieces) > 1 and len(pieces[-2]) >= _REPEATED and pieces[-1] != pieces[0]:
         return pieces[-1]
     text = ""
     for piece in pieces:

@@ -54,6 +54,11 @@ class Usage:
     cost: Amount | None = None
     """Cost in dollars; None if unknown."""
 
+    @property
+    def counted(self) -> bool:
+        """Whether the server counts any token; if not, no price gives a cost."""
+        return bool(self.tokens_in or self.tokens_out)
+
     def __add__(self, other: Usage) -> Usage:
         unknown = self.cost is None or other.cost is None
         return Usage(
@@ -106,7 +111,8 @@ def read_answer(
     """Read the answer in a response; raises Fault if there is none.
 
     `hide` removes the key from every text. What a content filter withholds, in whatever form, gives an answer
-    that is a refusal, as its `finish` says; its text is what the server says about it. Whether the finish makes it an answer is for `verdict` to say.
+    that is a refusal, as its `finish` says; its text is then what the server says about it. Whether the
+    finish makes it an answer is for `verdict` to say.
     """
     text = text_of_body(data, headers.get("content-type", ""))
     body = decoded(text)
@@ -179,7 +185,7 @@ def _first(choices: object) -> Mapping[str, Any]:
 
 
 def _withheld(value: object, depth: int = 0) -> bool:
-    """Whether a filter says that it withheld a text: Azure's `content_filter_results`, Gemini's `block_reason`."""
+    """Whether a filter withheld a text: Azure's `content_filter_results`, Gemini's `block_reason`."""
     if isinstance(value, Mapping) and depth < _MOST_NESTED:
         said = value.get("filtered") is True or value.get("block_reason") or value.get("blockReason")
         return bool(said) or any(_withheld(held, depth + 1) for held in value.values())

@@ -108,7 +108,7 @@ def ending_of(finish: str) -> Ending:
         return "whole"
     if name := _WHOLE_NAMES.get(" ".join(words)):
         return name
-    found = next((ending for ending, known in ENDINGS.items() if known & set(words)), "unknown")
+    found: Ending = next((ending for ending, known in ENDINGS.items() if known & set(words)), "unknown")
     half = found == "whole" and not set(words) <= ENDINGS["whole"] | _BESIDE_WHOLE
     return "unknown" if half else found
 

@@ -10,33 +10,34 @@ from attune_episodes.chat.faults import error_of, message_of, named
 _STATUSES: Final = {400, 403, 422, 451}
 """Status codes with which servers refuse a request for its content; any other needs a code that says so."""
 _CODE: Final = re.compile(
-    r"(?:input|output|prompt|response|request|text|message)*"
+    r"(?:input|output|prompt|response|request|text|message|image|new)*"
     r"(?:contentfilter(?:ed|ing)?|content(?:policy|moderation|safety)|content(?=violation|blocked|flagged)"
-    r"|responsibleai(?:policy)?|datainspection(?:failed)?|promptblocked|promptflagged"
+    r"|responsibleai(?:policy)?|datainspection(?:failed)?|prompt(?:blocked|flagged)|nsfw"
     r"|sensitive(?:content|words?|data|information)?|(?:unsafe|harmful|inappropriate|prohibited|illegal)content"
     r"|(?<=text)illegal(?=detected)|riskdetection|safety|modelarmor|jailbreak|recitation|blocklist|spii|refusal"
     r"|(?:moderation|guardrails?)(?=blocked|flagged|violation|intervened))"
-    r"(?:policy|violation|detected|blocked|flagged|intervened|error(?<=violationerror))*"
+    r"(?:policy|violation|detected|block(?:ed)?|flagged|intervened|error(?<=violationerror))*"
 )
 """The codes of content filters, in small letters and without marks between words: OpenAI and Azure
 (`content_filter`, `ResponsibleAIPolicyViolation`, `moderation_blocked`), Gemini's block reasons, DashScope
 (`data_inspection_failed`), Volcengine (`InputTextSensitiveContentDetected`), and their like.
 
-Fault words (timeout, unavailable, error), and words for an account, a key, a region or a service, are in none.
+Words for a fault (timeout, unavailable, error), an account, a key, a region or a service are in none.
 """
 _ASKED: Final = r"(?:prompt|input|request|messages?|content|text|output|response)s?"
 _SAID: Final = re.compile(
     r"content (?:management )?(?:polic|filter|safety)|content_(?:filter|policy)"
     r"|safety (?:system|filter|polic)"
     r"|(?:inappropriate|sensitive|harmful|unsafe) content|content exists risk|敏感"
-    rf"|\b{_ASKED}\b[^.]{{0,80}}(?:usage (?:polic|guideline)|flagged|high risk)|flagged (?:as|for)? ?{_ASKED}",
+    rf"|\b{_ASKED}\b[^.]{{0,80}}(?:usage (?:polic|guideline)|flagged|high risk)"
+    rf"|flagged {_ASKED}",
     re.IGNORECASE,
 )
 """What servers say when they refuse content without a code."""
 _NOT_CONTENT: Final = re.compile(
-    r"\b(?:accounts?|organi[sz]ations?|orgs?|api[ _-]?keys?|ips?|permissions?|regions?|countr(?:y|ies)|quotas?"
-    r"|rate limits?|access|subscriptions?|verification|verif(?:y|ied)|time[ds]?[ -]?out|unavailable"
-    r"|not available|overloaded|internal error|try again later)\b",
+    r"\b(?:accounts?|organi[sz]ations?|orgs?|api[ _-]?keys?|ips?|permissions?|regions?|quotas?"
+    r"|countr(?:y|ies)|rate limits?|access|subscriptions?|verification|verif(?:y|ied)|time[ds]?[ -]?out"
+    r"|unavailable|not available|overloaded|internal error|try again later)\b",
     re.IGNORECASE,
 )
 """Words of an error that is about the account, the place or the service instead."""

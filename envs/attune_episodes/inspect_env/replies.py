@@ -18,9 +18,7 @@ def answer_of(output: ModelOutput) -> Answer:
     Inspect passes on few finish reasons, and says `unknown` for all others and where there is none.
     """
     if output.empty:
-        usage = output.usage
-        withheld = bool(usage and usage.input_tokens and not usage.output_tokens)  # as Gemini does
-        return Answer("", finish="refusal" if withheld else "unknown")
+        return Answer("", finish="unknown")  # nothing says that a filter withheld it
     text, finish, content = output.completion, output.stop_reason, output.message.content
     parts = [part for part in content if isinstance(part, ContentText)] if isinstance(content, list) else []
     refusals = [part.text for part in parts if part.refusal]

@@ -141,7 +141,7 @@ def without_reasoning(text: str) -> str | Unparsed:
 
 
 def plain_reply(text: str) -> str | Unparsed:
-    """The text of a plain reply without reasoning, tokens at its end, and a tag around it; `empty` if none."""
+    """A plain reply without reasoning, tokens at its end, and a tag around it; `empty` if that is all."""
     said = without_reasoning(text)
     if isinstance(said, Unparsed):
         return said

@@ -252,10 +252,12 @@ def test_a_step_needs_an_episode_that_goes_on() -> None:
 
 def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None:
     unmarked = Conversations([DATA[0].model_copy(update={"provenance": None})])
-    attune_app(unmarked)
+    attune_app(unmarked, training=False)
+    with pytest.raises(BenchmarkTrainingError):
+        attune_app(unmarked)
     with pytest.raises(BenchmarkTrainingError):
         attune_app(unmarked, training=True)
-    attune_app("sample", training=True)
+    attune_app("sample")
 
 
 @pytest.mark.parametrize(("arguments", "error"), [

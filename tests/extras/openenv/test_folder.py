@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml  # type: ignore[import-untyped]
@@ -165,7 +165,7 @@ def test_its_server_starts_in_the_context_and_openenv_and_a_client_accept_it(
 class Hub(BaseHTTPRequestHandler):
     """What `openenv push` asks of the Hugging Face Hub; keeps the files of the commit."""
 
-    pushed: dict[str, bytes]
+    pushed: ClassVar[dict[str, bytes]]
 
     def do_GET(self) -> None:
         self.answer({"name": "someone", "type": "user", "auth": {"accessToken": {"role": "write"}}})
@@ -190,7 +190,7 @@ class Hub(BaseHTTPRequestHandler):
 
     @property
     def server_url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+        return f"http://{self.headers['Host']}"
 
     def answer(self, what: Any) -> None:
         data = json.dumps(what).encode()
@@ -206,12 +206,14 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub() -> Iterator[tuple[str, dict[str, bytes]]]:
-    handler = type("Kept", (Hub,), {"pushed": {}})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    class Kept(Hub):
+        pushed: ClassVar[dict[str, bytes]] = {}
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Kept)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", handler.pushed
+        yield f"http://127.0.0.1:{server.server_address[1]}", Kept.pushed
     finally:
         server.shutdown()
         thread.join(PATIENCE)
