@@ -242,7 +242,7 @@ def test_a_refusal_in_an_error_keeps_the_words_of_the_server() -> None:
     (json.dumps({"choices": [], "usage": USAGE}), "no_choices"),
     (json.dumps({"choices": None, "usage": USAGE}), "no_choices"),
     (body({"content": ""}, usage=USAGE), "broken_off"),
-    (body({"content": None, "tool_calls": []}), "broken_off"),
+    (body({"content": None, "tool_calls": []}, usage=USAGE), "broken_off"),
     (body({"content": "half"}, {"type": "abort"}), "broken_off"),  # type: ignore[arg-type]
     (json.dumps({"choices": []}), "no_choices"), (json.dumps({"choices": [None]}), "no_choices"),
     (body(None), "no_choices"), ("{}", "no_choices"), ("[]", "no_choices"), ("5", "no_choices"),

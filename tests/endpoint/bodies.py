@@ -54,6 +54,7 @@ def _completion(body: Mapping[str, Any], answer: Answer, price: Price) -> dict[s
     message = {"role": "assistant", **({"content": answer} if isinstance(answer, str) else answer)}
     asked = sum(tokens(m["content"]) for m in body["messages"] if isinstance(m.get("content"), str))
     said = sum(tokens(text) for name, text in message.items() if name != "role" and isinstance(text, str))
+    said = said or 1  # who says nothing still writes the token that ends it
     usage: dict[str, Any] = {
         "prompt_tokens": asked,
         "completion_tokens": said,

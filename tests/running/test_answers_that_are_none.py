@@ -71,7 +71,8 @@ def test_refusals_of_every_provider_leave_the_same_scores(tmp_path: Path, refusa
 
 GONE = [
     '{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0}}',
-    '{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}], "usage": {"completion_tokens": 0}}',
+    '{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}],'
+    ' "usage": {"prompt_tokens": 9, "completion_tokens": 0}}',
     '{"choices": [{"message": {"content": "{}"}, "finish_reason": {"type": "abort"}}]}',
     '{"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}], "error": ["gone"]}',
     'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n',

@@ -167,8 +167,8 @@ def check_finish(
     ending, usage = ending_of(answer.finish), answer.usage
     odd = ending == "unknown"
     nothing = not (answer.text.strip() or answer.reasoning.strip() or answer.text_in)
-    if nothing and ending == "whole" and not (usage.tokens_out or usage.reasoning):
-        # a model that says nothing still writes the token that ends it
+    if nothing and ending == "whole" and usage.counted and not (usage.tokens_out or usage.reasoning):
+        # a model that says nothing still writes the token that ends it; not every server counts
         raise Fault("broken_off", "the answer has no text, and the server counts no token of one", status=200)
     can_be_read = bool(answer.text.strip()) and (not odd or readable(answer.text))
     if verdict(answer.finish, plain=plain, readable=can_be_read, finish_ok=finish_ok) == "fault":
