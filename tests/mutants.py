@@ -62,7 +62,7 @@ MUTANTS: Final = (
      "return [-0.5-]{+0.0+} if adjusted is None else"),
     # parser
     ("reasoning-is-cut-out-of-answers", "episodes/test_extract.py",
-     "[-if not isinstance(whole, dict)-]{+if True+}: stripped = without_reasoning(text)"),
+     "if mark is None[- or (not opened and objects.hold(at, position))-]: continue"),
     ("ambiguous-fences-fall-through", "episodes/test_extract.py",
      'fenced.code in ([-"ambiguous", -]"too_long")'),
     ("first-of-two-objects-counts", "episodes/test_extract.py",
