@@ -27,4 +27,4 @@ LEADERBOARD: Final = {
 }
 """Scoring variant -> the Composite and its three pillars."""
 PARTIAL: Final = "composite_partial"
-"""What takes the place of the Composite where some stages were not asked: it is not comparable with one."""
+"""The score that takes the Composite's place where some stages were not asked; not comparable with one."""

@@ -116,7 +116,7 @@ class Table:
     name: str = ""
     """Its file name without ending: `perspective_gap`."""
     unit: str = "unit"
-    """What intervals rest on: `participant`."""
+    """The unit that intervals resample, such as `participant`."""
     heads: list[Column] = field(init=False)
 
     def __post_init__(self) -> None:

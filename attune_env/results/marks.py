@@ -40,7 +40,7 @@ class StoredAnswer:
     finish: str
 
     def verdict(self, finish_ok: Collection[str] = ()) -> Verdict:
-        """What it is, by today's rule; earlier versions stored faults too."""
+        """The verdict by today's rule; earlier versions stored faults too."""
         return verdict(self.finish, plain=self.plain, readable=self.outcome == OK, finish_ok=finish_ok)
 
 

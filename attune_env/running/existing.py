@@ -23,7 +23,7 @@ from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
 
 _NAMES: Final = {("policy", "seed"): "sampling seed"}
-"""What is named otherwise on the command line, where `seed` is that of labels."""
+"""Options with another name on the command line, where `seed` is that of labels."""
 
 
 class OtherJudgesError(SettingsError):

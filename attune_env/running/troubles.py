@@ -1,4 +1,4 @@
-"""What is wrong with the answers of a run, counted by reason, with what to do about each."""
+"""Count the troubles of a run's answers by reason, each with advice."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) 
 def main_trouble(
     counted: Mapping[str, Counter[str]], last: Mapping[str, tuple[str, int]] | None = None
 ) -> str | None:
-    """What goes wrong for most answers of a model, or all of its last ones, and what to do; None if nothing.
+    """The trouble of most answers of a model, or of all its last ones, with advice; None if there is none.
 
     `counted` is, for each model, reason -> number of answers, where the reason "" means that they count;
     `last` is the reason of its last answer, and how many answers in a row end with it.

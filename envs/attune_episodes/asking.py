@@ -87,7 +87,7 @@ class Asking(Generic[Q, T]):
 
     @property
     def verdict(self) -> Verdict:
-        """What the last reply is."""
+        """The verdict on the last reply."""
         plain, readable = self.question.plain, self.status == OK
         return verdict(self.finish, plain=plain, readable=readable, finish_ok=self.finish_ok)
 

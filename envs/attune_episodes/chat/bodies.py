@@ -141,7 +141,7 @@ def _completion(events: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """What the pieces of a field add up to; a piece that repeats all before it takes its place."""
+    """Join the pieces of a field; a piece that repeats all before it takes its place."""
     if not all(isinstance(piece, str) for piece in pieces):
         return reduce(_added, pieces)
     grows = all(later.startswith(earlier) for earlier, later in pairwise(pieces))

@@ -65,7 +65,7 @@ _ROLES: Final = re.compile(r"system.{0,40}role|role.{0,40}system|roles must alte
 _AS_USER: Final = "add --system-as-user, which puts the system message into the user's"
 _MOST_NESTED: Final = 6
 _NOTHING: Final = ("", "0", "200", "success", "ok", "none", "null", "false", "no error")
-"""What an error states that is none; some servers always send one."""
+"""Words of an error object that reports success; some servers always send one."""
 _WORDS: Final = ("message", "msg", "error_msg", "error_message", "errmsg", "status_msg", "detail")
 """The names under which servers say what is wrong."""
 _QUOTED: Final = 500
@@ -178,7 +178,7 @@ def says_something(error: Mapping[str, Any]) -> bool:
 
 
 def words_of(body: object) -> str:
-    """What a body says in words, wherever; "" if nothing."""
+    """The words of a body, wherever they are; "" if there are none."""
     return next((said for said in named(body, *_WORDS) if said.strip()), "")
 
 

@@ -100,7 +100,7 @@ def _reason(value: object) -> str:
 
 @lru_cache(maxsize=1024)
 def ending_of(finish: str) -> Ending:
-    """What a finish reason says, in any provider's spelling; "" says as little as `stop`."""
+    """Classify a finish reason in any provider's spelling; "" says as little as `stop`."""
     words = [part for word in _HUMP.split(finish) for part in _split(word.lower())]
     if words[:2] in (["finish", "reason"], ["stop", "reason"]):
         words = words[2:]
@@ -120,7 +120,7 @@ def _split(word: str) -> list[str]:
 
 
 def verdict(finish: str, *, plain: bool, readable: bool, finish_ok: Collection[str] = ()) -> Verdict:
-    """What a reply is: an answer, an unreadable or cut one, a refusal, or a fault, which is no reply.
+    """Classify a reply: an answer, an unreadable or cut one, a refusal, or a fault, which is no reply.
 
     A reply with a finish that nobody knows is an answer if it can be read, since a JSON object shows that it
     is whole; a `plain` text does not, and counts only if its finish is one of `finish_ok` (in any case).

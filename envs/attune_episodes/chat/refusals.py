@@ -33,7 +33,7 @@ _SAID: Final = re.compile(
     rf"|flagged {_ASKED}",
     re.IGNORECASE,
 )
-"""What servers say when they refuse content without a code."""
+"""Phrases with which servers refuse content without a code."""
 _NOT_CONTENT: Final = re.compile(
     r"\b(?:accounts?|organi[sz]ations?|orgs?|api[ _-]?keys?|ips?|permissions?|regions?|quotas?"
     r"|countr(?:y|ies)|rate limits?|access|subscriptions?|verification|verif(?:y|ied)|time[ds]?[ -]?out"
