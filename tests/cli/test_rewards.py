@@ -151,7 +151,7 @@ def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: 
     (tmp_path / "mine.py").write_text(MINE)
     # of the 170 people a hundred are needed; these take half the time
     command = (
-        "rewards audit --data written:train --where 'turns<6' --spec skill --spec mine.py --output audit.md"
+        "rewards audit --data written:train --spec skill --spec mine.py --where 'turns<6' --output audit.md"
     )
     out, _ = attune_here(command, tmp_path, 1)
     lines = [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
