@@ -139,11 +139,8 @@ def _parts(study: Study, models: list[str]) -> list[str]:
     parts = [f"“{name[:1].lower()}{name[1:]}”" for name in map(str, table.column("part"))]
     tests = zip(table.intervals("over_best"), table.column("p_holm"), strict=True)
     found = [verdict_of(over, p) if isinstance(p, float) else FEW for over, p in tests]
-    held = dict.fromkeys(parts)
-    better, worse = (
-        [part for part in held if (part, said) in set(zip(parts, found, strict=True))]
-        for said in (ABOVE, BELOW)
-    )
+    held, said = dict.fromkeys(parts), set(zip(parts, found, strict=True))
+    better, worse = ([part for part in held if (part, way) in said] for way in (ABOVE, BELOW))
     rest = [part for part in held if part not in {*better, *worse}]
     one = len(set(table.column("model"))) == 1
     does = "it does" if one else "at least one model does"

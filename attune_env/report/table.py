@@ -176,7 +176,8 @@ class Table:
 
     def transposed(self, head: str) -> Table:
         """A row per column and a column per row, which the key columns name."""
-        table = replace(self.folded(), notes=self.folded().footnotes)  # the cells become texts
+        table = self.folded()
+        table = replace(table, notes=table.footnotes)  # the cells become texts
         keys, texts = table.keys, table.texts()
         rows = zip(
             [column.name for column in table.heads[keys:]], *(row[keys:] for row in texts), strict=True

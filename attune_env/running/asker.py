@@ -18,7 +18,7 @@ from attune_env.running.troubles import trouble_of
 from attune_episodes.asking import Asking, Question
 from attune_episodes.chat.completion import NO_USAGE, Answer
 from attune_episodes.chat.faults import Fault
-from attune_episodes.chat.finish import ending_of
+from attune_episodes.chat.finish import ending_of, is_declared
 from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
 
@@ -210,8 +210,8 @@ class Asker:
 
     def _look_at(self, answer: Answer, messages: Sequence[Mapping[str, str]]) -> None:
         """Tell the user what is odd about an answer that counts."""
-        declared = answer.finish.lower() in {name.lower() for name in self.finish_ok}
-        if answer.text and ending_of(answer.finish) == "unknown" and not declared:
+        unknown = ending_of(answer.finish) == "unknown" and not is_declared(answer.finish, self.finish_ok)
+        if answer.text and unknown:
             self._tell(f"unknown finish reason {show(answer.finish)}: such answers count if they can be read")
         if answer.served and answer.served not in self.served:
             self.served[answer.served] = None

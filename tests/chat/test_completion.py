@@ -1,4 +1,4 @@
-"""What came back: every form of an answer, a refusal and a fault, over real HTTP."""
+"""Every form of an answer, a refusal and a fault, over real HTTP."""
 
 from __future__ import annotations
 

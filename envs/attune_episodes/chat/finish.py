@@ -119,14 +119,18 @@ def _split(word: str) -> list[str]:
     return _WORD.findall(word) if joined else [word] if word else []
 
 
+def is_declared(finish: str, finish_ok: Collection[str]) -> bool:
+    """Whether a finish reason is one that the user calls whole, in any case."""
+    return finish.lower() in {name.lower() for name in finish_ok}
+
+
 def verdict(finish: str, *, plain: bool, readable: bool, finish_ok: Collection[str] = ()) -> Verdict:
     """Classify a reply: an answer, an unreadable or cut one, a refusal, or a fault, which is no reply.
 
     A reply with a finish that nobody knows is an answer if it can be read, since a JSON object shows that it
-    is whole; a `plain` text does not, and counts only if its finish is one of `finish_ok` (in any case).
+    is whole; a `plain` text does not, and counts only if its finish is declared in `finish_ok`.
     """
-    known = finish.lower() in {name.lower() for name in finish_ok}
-    ending = "whole" if known else ending_of(finish)
+    ending = "whole" if is_declared(finish, finish_ok) else ending_of(finish)
     if ending == "fault" or (ending == "unknown" and (plain or not readable)):
         return "fault"
     if ending == "refused":

@@ -1,4 +1,4 @@
-"""What a reply copies from the person's messages is not read, and copying does not pay."""
+"""Sentences copied from the person's messages are not read, and copying does not pay."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ printf '%s\\n' "$*" > "$KEPT/command"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make openenv` makes, without the lock that uv writes from the index."""
+    """The folder that `make openenv` makes, without the lock that uv writes from the index."""
     made = tmp_path_factory.mktemp("build") / "attune_env"
     runpy.run_path(str(ROOT / "packaging" / "openenv" / "make.py"))["make_openenv_folder"](made)
     (made / "uv.lock").touch()
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def openenv(*arguments: str | Path, **environment: str) -> str:
-    """What a command prints; it must succeed."""
+    """The output of a command, which must succeed."""
     done = subprocess.run(
         [OPENENV, *arguments],
         capture_output=True, encoding="utf-8", timeout=PATIENCE, env={**os.environ, **environment},
@@ -163,7 +163,7 @@ def test_its_server_starts_in_the_context_and_openenv_and_a_client_accept_it(
 
 
 class Hub(BaseHTTPRequestHandler):
-    """What `openenv push` asks of the Hugging Face Hub; keeps the files of the commit."""
+    """A stand-in for the Hugging Face Hub: answers `openenv push` and keeps the commit's files."""
 
     pushed: ClassVar[dict[str, bytes]]
 
