@@ -18,7 +18,7 @@ from attune_data.version import __version__
 
 if TYPE_CHECKING:
     from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
-    from attune_data.codebook import Codebook
+    from attune_data.format.codebook import Codebook
     from attune_data.selection import official_subset, select, split
     from attune_env import testing
     from attune_env.results import save_results
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
         score,
         score_row,
     )
-    from attune_episodes.trainers import reward_functions, row_reward, training_dataset
-    from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
+    from attune_episodes.frameworks.verifiers import AttuneEnv, AttuneHarness, AttuneTaskset
+    from attune_episodes.training import reward_functions, row_reward, training_dataset
     from attune_rewards import RewardSpec, Score
 
 _NAMES = {
     "attune_data": "BenchmarkTrainingError Conversation Conversations load",
-    "attune_data.codebook": "Codebook",
+    "attune_data.format.codebook": "Codebook",
     "attune_data.selection": "official_subset select split",
     "attune_env": "testing",
     "attune_env.results": "save_results",
     "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
     " render rollout rollout_async rollout_batch score score_row",
-    "attune_episodes.trainers": "reward_functions row_reward training_dataset",
+    "attune_episodes.training": "reward_functions row_reward training_dataset",
     # verifiers looks for these under the id `attune-env`: exactly one of each in `__all__`
-    "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
+    "attune_episodes.frameworks.verifiers": "AttuneEnv AttuneHarness AttuneTaskset",
     "attune_rewards": "RewardSpec Score",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -107,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 if "Attune/Conversation-v0" not in registry:  # importing again (importlib.reload) changes nothing
-    register("Attune/Conversation-v0", entry_point="attune_episodes.gymnasium_envs:ConversationEnv")
+    register("Attune/Conversation-v0", entry_point="attune_episodes.frameworks.gymnasium:ConversationEnv")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from attune_data.errors import AttuneError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.inspect_env.tasks import (
+from attune_episodes.frameworks.inspect.tasks import (
     BELOW,
     CLUSTER,
     OLDEST,
@@ -116,7 +116,7 @@ def walk_plan(
         structured: hold answers to their JSON schema.
         finish_ok: finish reasons that count as the model's own end.
     """
-    from attune_episodes.inspect_env.run import ask_all
+    from attune_episodes.frameworks.inspect.run import ask_all
 
     ends = names_in("finish_ok", finish_ok)
 

@@ -21,9 +21,9 @@ from types import ModuleType
 
 from sphinx.cmd.build import build_main
 
-from attune_env.analyses import CHAPTERS
+from attune_env.report.analyses import CHAPTERS
 from attune_episodes.policies import DESCRIPTIONS
-from attune_rewards.spec import PRESET_TEXTS
+from attune_rewards.reward.spec import PRESET_TEXTS
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -45,15 +45,19 @@ ENVIRONMENTS = (
     (
         "Attune/Conversation-v0",
         "Gymnasium",
-        "envs/attune_episodes/gymnasium_envs/conversation_env.py:ConversationEnv",
+        "envs/attune_episodes/frameworks/gymnasium/conversation_env.py:ConversationEnv",
     ),
     (
         "attune-env",
         "verifiers, prime-rl, the Environments Hub",
-        "envs/attune_episodes/verifiers_env/run.py:AttuneEnv",
+        "envs/attune_episodes/frameworks/verifiers/run.py:AttuneEnv",
     ),
     ("attune_env/attune", "Inspect", "attune_env/inspect_task.py:attune"),
-    ("attune serve openenv", "OpenEnv", "envs/attune_episodes/openenv_env/environment.py:AttuneEnvironment"),
+    (
+        "attune serve openenv",
+        "OpenEnv",
+        "envs/attune_episodes/frameworks/openenv/environment.py:AttuneEnvironment",
+    ),
 )
 """Name, framework, and where the docstring stands."""
 SOURCES = (".", "envs", "rewards", "data")

@@ -8,7 +8,8 @@ Run it to check the reward against its contract, then audit it:
 
 from attune_env import RewardSpec
 from attune_env.testing import check_reward
-from attune_rewards import Assess, Prediction, emotion
+from attune_rewards import Assess, Prediction
+from attune_rewards.metrics import emotion
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 

@@ -21,11 +21,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
-from attune_data.affect import POSITIVE
-from attune_data.guard import for_training
+from attune_data.format.affect import POSITIVE
+from attune_data.source.guard import for_training
 from attune_env import Conversation, Conversations, Settings, builtin_policy, load, rollout
-from attune_env.statistics.bootstrap import LEVEL, Bootstrap
 from attune_rewards import Assess, Prefer
+from attune_rewards.bootstrap import LEVEL, Bootstrap
 from attune_rewards.truth import truth_of
 
 PARTS = ("what the reply did", "valence", "preferred reply")

@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
-from attune_data.affect import EMOTIONS
+from attune_data.format.affect import EMOTIONS
 from attune_env import reward_functions, training_dataset
 from attune_rewards import PRESETS
 

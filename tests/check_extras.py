@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BASE = ("chromium", "hub", "verifiers")
 """What needs no extra and takes long to test, a browser or Prime's command: in the venv of the checks."""
-ENDS = {"verifiers": ("tests/extras/verifiers", "tests/verifiers_env")}
+ENDS = {"verifiers": ("tests/extras/verifiers", "tests/frameworks/verifiers")}
 """Package of the base -> what is run with the oldest and the newest release that is admitted."""
 TORCH = "torch==2.13.0"
 AFTER_TORCH = ("bertscore", "skyrl", "trl", "verl")

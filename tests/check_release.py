@@ -42,8 +42,9 @@ print(json.dumps({
 
 LIGHT = """
 import json, attune_data
-from attune_episodes import builtin_policy, rollout
-from attune_episodes.trainers import score_row
+from attune_episodes import builtin_policy
+from attune_episodes import rollout
+from attune_episodes.training import score_row
 sample = attune_data.load("sample")
 print(json.dumps({
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
@@ -61,10 +62,10 @@ from tests.documents import check_document
 print(json.dumps(check_document(Path("README.md").resolve(), ".")))
 """
 NEEDED = (
-    *(f"{package}/py.typed" for package in PACKAGES), "attune_data/codebook/own.json",
-    "attune_env/lm_eval_tasks/attunebench.yaml", "attune_env/pages/assets/page.js",
-    "attune_env/pages/assets/report.html", "attune_episodes/prompts/full/assess.md",
-    "attune_episodes/prompts/full/judge.md",
+    *(f"{package}/py.typed" for package in PACKAGES), "attune_data/format/codebook/own.json",
+    "envs/attune_episodes/frameworks/lm_eval/attunebench.yaml", "attune_env/report/pages/assets/page.js",
+    "attune_env/report/pages/assets/report.html", "attune_episodes/protocol/prompts/full/assess.md",
+    "attune_episodes/protocol/prompts/full/judge.md",
 )  # fmt: skip
 
 

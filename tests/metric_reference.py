@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from attune_env.analyses.profile import part_name
-from attune_rewards.metric import BENCHMARK, OWN, Metric
-from attune_rewards.metrics import TOPICS
-from attune_rewards.parts import text_of
-from attune_rewards.tree import COMPOSITE, LEAF, LEAVES
+from attune_env.report.analyses.profile import part_name
+from attune_rewards.metrics.metric import BENCHMARK, OWN, Metric
+from attune_rewards.metrics.registry import TOPICS
+from attune_rewards.metrics.tree import COMPOSITE, LEAF, LEAVES
+from attune_rewards.reward.parts import text_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
 BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)

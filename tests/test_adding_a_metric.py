@@ -54,11 +54,11 @@ LOOK = """
 import json
 from attune_env import RewardSpec, builtin_policy, load, rollout
 from attune_env.audit import audit
-from attune_env.lm_eval_tasks.tasks import OF_STAGE
+from attune_episodes.frameworks.lm_eval.tasks import OF_STAGE
 from attune_episodes import Settings
-from attune_episodes.inspect_env.tasks import metrics_of
-from attune_episodes.trainers import score_row
-from attune_episodes.trainers.rows import RowMaker
+from attune_episodes.frameworks.inspect.tasks import metrics_of
+from attune_episodes.training import score_row
+from attune_episodes.training.rows import RowMaker
 from attune_rewards import COMPOSITE, LEAVES
 from tests.metric_reference import PAGE, rewritten
 
@@ -88,7 +88,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ("docs/metrics.md", "tests/__init__.py", "tests/metric_reference.py"):
         (copy / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, copy / file)
-    with (copy / "rewards" / "attune_rewards" / "emotion.py").open("a", encoding="utf-8") as module:
+    with (copy / "rewards" / "attune_rewards" / "metrics" / "emotion.py").open(
+        "a", encoding="utf-8"
+    ) as module:
         module.write(DEFINITION)
     return copy
 

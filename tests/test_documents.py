@@ -20,7 +20,7 @@ PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
 TESTED_ELSEWHERE = {"plain_loop.py"}
-"""Examples that `tests/trainers` runs and looks at closely."""
+"""Examples that `tests/training` runs and looks at closely."""
 SMALLER: Final[dict[str, tuple[str, ...]]] = {
     "map_rows.py": ("10", "2"),
 }

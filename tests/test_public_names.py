@@ -121,7 +121,7 @@ HEAVY = (*OTHERS, "jinja2", "rich", "typer", "attune_rewards", "attune_episodes"
     ("import attune_episodes", (*FRAMEWORKS, "rich", "typer")),
     ("import attune_env.cli", OTHERS),
     # what the last line of a run needs: Ctrl-C waits for it
-    ("import attune_env.report.table", OTHERS),
+    ("import attune_env.tables.table", OTHERS),
 ])  # fmt: skip
 def test_what_an_import_does_not_load(statement: str, never: tuple[str, ...]) -> None:
     loaded = loaded_by(statement)

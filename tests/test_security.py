@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from attune_data import DataError, SettingsError, load
-from attune_env.analyses import Study
-from attune_env.analyses.leaderboard import printed_tables
-from attune_env.analyses.sources import Sources, read_parts
-from attune_env.report.table import Cell, Table, field_text
+from attune_env.report.analyses import Study
+from attune_env.report.analyses.leaderboard import printed_tables
+from attune_env.report.analyses.sources import Sources, read_parts
 from attune_env.results import (
     read_results,
     read_scores,
@@ -28,8 +27,9 @@ from attune_env.results import (
     write_json,
 )  # fmt: skip
 from attune_env.running import run_builtin
+from attune_env.tables.table import Cell, Table, field_text
 from attune_episodes import Settings, builtin_policy, plan, rollout
-from attune_episodes.prompts import FOLDER
+from attune_episodes.protocol.prompts import FOLDER
 from tests.command import attune, change, data_folder, names, read, snapshot
 from tests.data.builders import Json, replaced, write
 from tests.data.test_security import HOSTILE

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attune_data import Conversations
-from attune_data.means import mean
-from attune_data.schema import Conversation
-from attune_env.audit.constants import Rewards
-from attune_env.audit.verdict import ORACLE_SLACK, Row, Verdict
-from attune_env.statistics import Bootstrap
-from attune_episodes.attacks import (
+from attune_data.format.schema import Conversation
+from attune_data.selection.means import mean
+from attune_env.audit.attacks import (
     EXPLOITS,
     SURFACE,
     ExploitPolicy,
@@ -27,15 +24,18 @@ from attune_episodes.attacks import (
     fit_searched,
     play,
 )
+from attune_env.audit.constants import Rewards
+from attune_env.audit.verdict import ORACLE_SLACK, Row, Verdict
+from attune_env.statistics import Bootstrap
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
 from attune_episodes.policies.constant import Answers
 from attune_episodes.policies.fitted import FittedPolicy, fit_prior
 from attune_episodes.policies.surface import SurfacePolicy
-from attune_episodes.settings import Settings
-from attune_rewards.parts import Format
-from attune_rewards.spec import RewardSpec
-from attune_rewards.tree import LEAF
+from attune_episodes.protocol.settings import Settings
+from attune_rewards.metrics.tree import LEAF
+from attune_rewards.reward.parts import Format
+from attune_rewards.reward.spec import RewardSpec
 
 
 @dataclass(frozen=True, slots=True)

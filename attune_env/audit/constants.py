@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attune_data import load
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_episodes.policies.fitted import FittedPolicy
-from attune_episodes.settings import Settings
-from attune_episodes.skill import REFERENCE, prior_scores
-from attune_rewards.spec import RewardSpec, skill_spec
+from attune_episodes.policies.skill import REFERENCE, prior_scores
+from attune_episodes.protocol.settings import Settings
+from attune_rewards.reward.spec import RewardSpec, skill_spec
 
 
 class Rewards:

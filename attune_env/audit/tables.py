@@ -6,8 +6,8 @@ import math
 
 from attune_env.audit.auditing import Audit
 from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS
-from attune_env.report.table import DASH, Table, interval_text, share_text
-from attune_env.statistics.bootstrap import RESAMPLES
+from attune_env.tables.table import DASH, Table, interval_text, share_text
+from attune_rewards.bootstrap import RESAMPLES
 
 
 def audit_tables(found: Audit) -> list[Table]:

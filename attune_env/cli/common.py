@@ -16,7 +16,7 @@ from attune_data.errors import DataError, Problem, one_line
 
 if TYPE_CHECKING:
     from attune_data import Conversations
-    from attune_data.codebook import Codebook
+    from attune_data.format.codebook import Codebook
 
 
 def read_data(
@@ -131,8 +131,8 @@ def _escaped(word: str) -> str:
 
 def find_codebook(given: Path | None, data: str) -> Codebook:
     """The codebook given, otherwise the official one next to the data, otherwise ours; prints which."""
-    from attune_data.codebook import Codebook, load_official
-    from attune_episodes.data_arguments import SAMPLE, DataArguments
+    from attune_data.format.codebook import Codebook, load_official
+    from attune_episodes.source.arguments import SAMPLE, DataArguments
 
     # as a path, since commands read one source and no mixture
     path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)

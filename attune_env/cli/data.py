@@ -39,9 +39,9 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
     Example: attune data validate "Test Samples/Sample200"
     """
     from attune_data import load
-    from attune_data.loading import Conversations
-    from attune_data.sources import file_number
-    from attune_data.validate import oddities
+    from attune_data.files.load import Conversations
+    from attune_data.files.rows import file_number
+    from attune_data.format.validate import oddities
 
     try:
         loaded = load(path, skip_invalid=True)
@@ -75,8 +75,8 @@ def stats(
 
     Example: attune data stats sample --where "diagnosis=any"
     """
-    from attune_data.stats import describe
-    from attune_env.report.data_tables import data_tables
+    from attune_data.selection.stats import describe
+    from attune_env.tables.data import data_tables
 
     loaded = read_data(path, skip_invalid=skip_invalid, where=where)
     facts = describe(loaded) | {"fingerprint": loaded.fingerprint}
@@ -111,11 +111,11 @@ def split(
 
     Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o splits
     """
-    from attune_data.destination import check_folder
+    from attune_data.files.destination import check_folder
+    from attune_data.files.write import write_parts
     from attune_data.selection import parse_shares
     from attune_data.selection import split as divide
-    from attune_data.writing import write_parts
-    from attune_env.report.table import Table
+    from attune_env.tables.table import Table
 
     shares = parse_shares(into)
     if Path(path).exists() and Path(path).resolve().is_relative_to(output.resolve()):
@@ -147,9 +147,9 @@ def subset(
 
     Example: attune data subset Subsample50 "Test Samples/Sample200" -o Subsample50
     """
-    from attune_data.destination import check_folder
+    from attune_data.files.destination import check_folder
+    from attune_data.files.write import write_folder
     from attune_data.selection import official_subset
-    from attune_data.writing import write_folder
 
     check_folder(output, overwrite=overwrite)
     chosen = official_subset(read_data(path, skip_invalid=skip_invalid), name)
@@ -208,9 +208,9 @@ def _writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation
 
     Raises SettingsError or DataError for an unsuitable output, before anything is read.
     """
-    from attune_data.destination import check_folder, check_jsonl
-    from attune_data.loading import is_benchmark
-    from attune_data.writing import write_folder, write_jsonl
+    from attune_data.files.destination import check_folder, check_jsonl
+    from attune_data.files.load import is_benchmark
+    from attune_data.files.write import write_folder, write_jsonl
 
     if output.suffix == ".json":
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name ending in .jsonl")
@@ -226,7 +226,7 @@ def _writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation
 
 def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> None:
     """Read another data set, write it to `output`, and report what it contains."""
-    from attune_env.report.table import Table
+    from attune_env.tables.table import Table
 
     write = _writer(output, overwrite=overwrite)
     imported = read()

@@ -16,11 +16,11 @@ def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o"
     Example: attune demo -o results/demo
     """
     from attune_data import load
-    from attune_env.analyses.leaderboard import leaderboard_table
-    from attune_env.analyses.sources import Sources, read_parts
     from attune_env.cli.report import command_of
-    from attune_env.pages.folder import check_destination
-    from attune_env.pages.report import Wanted, write_report
+    from attune_env.report.analyses.leaderboard import leaderboard_table
+    from attune_env.report.analyses.sources import Sources, read_parts
+    from attune_env.report.pages.folder import check_destination
+    from attune_env.report.pages.report import Wanted, write_report
     from attune_env.results import check_replaceable, read_results, score_results, write_json
     from attune_env.running import run_builtin
     from attune_episodes.policies import BUILTIN

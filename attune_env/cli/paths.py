@@ -7,11 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+import attune_episodes
 from attune_env.cli.options import argument
 
 PLACES: Final = {
     "lm-eval": (
-        Path(__file__).parents[1] / "lm_eval_tasks",
+        Path(attune_episodes.__file__).parent / "frameworks" / "lm_eval",
         "tasks for lm-evaluation-harness: lm_eval --include_path",
         "lm_eval",
         "harness",
@@ -33,7 +34,7 @@ def paths(
     from attune_data.extras import install_line
 
     if name is None:
-        from attune_env.report.table import Table
+        from attune_env.tables.table import Table
 
         table = Table("files for other programs", ("name", "contents", "folder"))
         table.rows += [(one, holds, str(folder)) for one, (folder, holds, *_) in PLACES.items()]

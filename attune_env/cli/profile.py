@@ -48,7 +48,7 @@ def run(
 
     Example: attune profile run openrouter anthropic/claude-sonnet-4 sample --experimental --dry-run
     """
-    from attune_data.jsonio import read_json
+    from attune_data.files.jsonio import read_json
     from attune_env.profile import WARNING
     from attune_env.profile.fields import Form, form_with
 

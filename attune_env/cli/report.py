@@ -14,8 +14,8 @@ from attune_env.cli.common import command_line, output_folder, progress_bar, tel
 from attune_env.cli.options import NEEDED, argument, option
 
 if TYPE_CHECKING:
-    from attune_env.analyses import Chapter
-    from attune_env.analyses.sources import Sources
+    from attune_env.report.analyses import Chapter
+    from attune_env.report.analyses.sources import Sources
 
 HEAD = "model,kind,mode,metric,n,"
 """The beginning of a file written by this command."""
@@ -68,10 +68,10 @@ def report(
 
     Example: attune report a.json b.json --where "diagnosis=ADHD" -o report
     """
-    from attune_env.analyses.leaderboard import printed_tables
-    from attune_env.analyses.sources import Sources, read_parts
-    from attune_env.analyses.summary import summary
-    from attune_env.analyses.verdict import verdict_tables
+    from attune_env.report.analyses.leaderboard import printed_tables
+    from attune_env.report.analyses.sources import Sources, read_parts
+    from attune_env.report.analyses.summary import summary
+    from attune_env.report.analyses.verdict import verdict_tables
 
     named = [*(files or ()), *(scores or ()), *(compare or ())]
     if not named:
@@ -81,8 +81,8 @@ def report(
             if given:
                 raise SettingsError(f"{name} needs -o FOLDER")
     else:
-        from attune_env.pages.folder import check_destination
-        from attune_env.pages.report import Wanted, write_report
+        from attune_env.report.pages.folder import check_destination
+        from attune_env.report.pages.report import Wanted, write_report
 
         wanted = Wanted(formats_of(formats), tuple(dict.fromkeys(only or ())), conversations)
         check_destination(output_folder(output), overwrite=overwrite)
@@ -192,11 +192,11 @@ def subset(
 
     Example: attune subset -s scores.json --category Family --where "who_5<13" --compare -o family
     """
-    from attune_env.analyses.leaderboard import EVERY_METRIC, LEADERS, printed_tables
-    from attune_env.analyses.sources import Part, Sources, narrowed_study, read_parts
-    from attune_env.analyses.subset import subset_contrast, where_of
-    from attune_env.pages.folder import check_destination
-    from attune_env.pages.report import Wanted, write_report
+    from attune_env.report.analyses.leaderboard import EVERY_METRIC, LEADERS, printed_tables
+    from attune_env.report.analyses.sources import Part, Sources, narrowed_study, read_parts
+    from attune_env.report.analyses.subset import subset_contrast, where_of
+    from attune_env.report.pages.folder import check_destination
+    from attune_env.report.pages.report import Wanted, write_report
 
     chosen = where_of({field: values or () for field, values in vars(filters).items()}, where)
     if output is not None:
@@ -234,10 +234,10 @@ def stats(
 
     Example: attune stats scores.json --all -o stats.csv
     """
-    from attune_env.analyses.model_stats import model_stats, stats_csv
-    from attune_env.report.files import check_replaceable
+    from attune_env.report.analyses.model_stats import model_stats, stats_csv
     from attune_env.results import read_scores
     from attune_env.results.files import write_text
+    from attune_env.tables.files import check_replaceable
 
     if (path is None) == (scores is None):
         raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")

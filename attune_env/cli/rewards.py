@@ -22,7 +22,7 @@ def list_() -> None:
 
     Example: attune rewards list
     """
-    from attune_env.report.rewards import part_list, preset_list
+    from attune_env.tables.rewards import part_list, preset_list
 
     preset_list().print()
     part_list().print()
@@ -38,8 +38,8 @@ def explain(
 
     Example: attune rewards explain emotion_va
     """
-    from attune_env.report.rewards import PARTS, explain_part, explain_reward
-    from attune_rewards.spec_files import read_reward
+    from attune_env.tables.rewards import PARTS, explain_part, explain_reward
+    from attune_rewards.reward.spec_files import read_reward
 
     parts = [part.name for part in PARTS]
     table = explain_part(name) if name in parts else explain_reward(read_reward(name, also=parts))
@@ -69,9 +69,9 @@ def audit(
     """
     from attune_env.audit import audit as play_attacks
     from attune_env.audit import audit_tables, policy_count
-    from attune_env.report.files import check_replaceable, write_markdown
-    from attune_rewards.spec import PRESETS
-    from attune_rewards.spec_files import read_reward
+    from attune_env.tables.files import check_replaceable, write_markdown
+    from attune_rewards.reward.spec import PRESETS
+    from attune_rewards.reward.spec_files import read_reward
 
     specs = [read_reward(source) for source in spec or PRESETS]
     names = [one.name for one in specs]

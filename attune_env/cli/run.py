@@ -91,7 +91,7 @@ def run(
     Example: attune run builtin all sample -o results
     """
     from attune_env.running.settings import Training
-    from attune_episodes.settings import MODES
+    from attune_episodes.protocol.settings import MODES
 
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
@@ -223,7 +223,7 @@ def rejudge(
     Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --data sample
     """
     from attune_env.running import rejudge as rejudging
-    from attune_episodes.settings import Settings
+    from attune_episodes.protocol.settings import Settings
 
     judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, shared.Drawn())
     settings = Settings(prompts=prompts, codebook=find_codebook(codebook, data))

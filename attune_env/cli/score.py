@@ -50,10 +50,10 @@ def score(
 
     Example: attune score --results results --data "Test Samples/Sample200" --output scores.json
     """
-    from attune_env.analyses import Study
-    from attune_env.analyses.leaderboard import leaderboard_table
-    from attune_env.report.names import role_of
+    from attune_env.report.analyses import Study
+    from attune_env.report.analyses.leaderboard import leaderboard_table
     from attune_env.results import check_replaceable, read_results, score_results, write_json
+    from attune_env.tables.names import role_of
 
     check_replaceable(output)
     scorer = None

@@ -24,7 +24,7 @@ _chosen = partial(option, panel=CHOSEN)
 
 @dataclass(frozen=True)
 class Source:
-    """The conversations, named as in `attune_episodes.data_arguments.DataArguments`."""
+    """The conversations, named as in `attune_episodes.source.arguments.DataArguments`."""
 
     where: str | None = shared.WHERE
     split: str | None = _chosen("The split to use, if the data set has several.")
@@ -76,9 +76,9 @@ def openenv(
     Example: attune serve openenv --data "Test Samples/Sample200" --evaluation
     """
     with stoppable("stopped"):
-        from attune_episodes.source import ConversationSource
-        from attune_episodes.trainers.rows import check_stages
-        from attune_rewards.spec_files import read_reward
+        from attune_episodes.source.source import ConversationSource
+        from attune_episodes.training.rows import check_stages
+        from attune_rewards.reward.spec_files import read_reward
 
         names = allowed_host or []
         for name in names:
@@ -101,7 +101,7 @@ def openenv(
         if training:
             check_stages(spec, settings.stages)
         # last, because it takes seconds to import and other errors should show at once
-        from attune_episodes.openenv_env import attune_app, serve
+        from attune_episodes.frameworks.openenv import attune_app, serve
 
         if host not in ("localhost", "::1") and not host.startswith("127."):
             print(

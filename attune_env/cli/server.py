@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from attune_env.running.providers import Endpoint
     from attune_env.running.run import EndpointReport
     from attune_env.running.settings import Model, Options, Price, Sampling, Training
-    from attune_episodes.settings import Mode
+    from attune_episodes.protocol.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
 PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server; needs --base-url), or builtin."
@@ -67,7 +67,7 @@ def chosen_models(
 def extra_fields(server: Server, drawn: Drawn) -> dict[str, Any]:
     """The further fields of each request; raises SettingsError if they are not, or are given twice."""
     from attune_data.errors import DataError
-    from attune_data.jsonio import parse_json
+    from attune_data.files.jsonio import parse_json
 
     if server.extra_body is None:
         return {}
@@ -219,9 +219,9 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
     complete one, prints `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
-    from attune_env.report.names import counted
     from attune_env.running.loop import Interrupted, Unwritten
     from attune_env.running.troubles import main_trouble
+    from attune_env.tables.names import counted
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
     print(done)
@@ -255,8 +255,8 @@ def only_skipped(
     conversations: Conversations, output: Path, model: Model, modes: Sequence[Mode]
 ) -> Conversations:
     """The conversations that an earlier run of the model skipped in these modes."""
+    from attune_env.results.samples import split_sample
     from attune_env.running.lists import read_skipped, skipped_path
-    from attune_env.running.samples import split_sample
 
     skipped = {
         entry["conversationId"]
@@ -273,7 +273,7 @@ def show_estimate(
 
     `price` is that of the evaluated model, `judge_price` that of the judges, `judges` their number.
     """
-    from attune_env.report.table import Table
+    from attune_env.tables.table import Table
 
     headings = (
         "mode", "conversations", "calls", "judge calls", "tokens in", "tokens out", "judge tokens in", "cost",

@@ -13,7 +13,7 @@ from attune_env.cli.options import ASKED, CHOSEN, JUDGES, NEEDED, SERVER, argume
 
 if TYPE_CHECKING:
     from attune_data import Conversations
-    from attune_episodes.settings import Settings
+    from attune_episodes.protocol.settings import Settings
 
 SKIP_INVALID = option("Leave out files that cannot be read, and list them.", False, panel=CHOSEN)
 OVERWRITE = option("Replace what an earlier run wrote.", False)
@@ -82,7 +82,7 @@ class Asking:
     def settings(self, data: str, seed: int = 0, mode: str = "default") -> Settings:
         """The settings of an episode; by default, the codebook next to the data is used."""
         from attune_env.cli.common import find_codebook
-        from attune_episodes.settings import Settings
+        from attune_episodes.protocol.settings import Settings
         from attune_rewards.predictions import STAGES
 
         stages = STAGES if self.stages is None else tuple(name.strip() for name in self.stages.split(","))

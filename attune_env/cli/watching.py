@@ -102,7 +102,7 @@ def amounts(tally: Tally) -> str:
 
 def rates(tally: Tally) -> str:
     """The shares of failed attempts and of readable answers."""
-    from attune_env.report.table import share_text
+    from attune_env.tables.table import share_text
 
     return f"errors {share_text(tally.error_rate)}, parsed {share_text(tally.parse_rate)}"
 

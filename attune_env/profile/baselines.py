@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from attune_data.errors import UnknownNameError
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_data.seeding import digest
 from attune_env.profile.fields import Form, Outside, Value
 from attune_episodes.policies.base import participants

@@ -12,8 +12,8 @@ from itertools import accumulate, combinations
 from typing import Any, ClassVar, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.questionnaires import QUESTIONNAIRES, Questionnaire
-from attune_data.schema import Conversation, Demographics
+from attune_data.format.questionnaires import QUESTIONNAIRES, Questionnaire
+from attune_data.format.schema import Conversation, Demographics
 from attune_data.selection.facts import DECLINED, NONE, folded
 
 MAX_TEXT: Final = 100

@@ -10,8 +10,8 @@ from attune_env.profile import WARNING
 from attune_env.profile.files import KIND
 from attune_env.profile.request import template_fingerprint
 from attune_env.profile.scoring import FieldScore, ModelScores
-from attune_env.report.table import Cell, Table
-from attune_env.statistics.bootstrap import LEVEL, RESAMPLES
+from attune_env.tables.table import Cell, Table
+from attune_rewards.bootstrap import LEVEL, RESAMPLES
 
 SCORES = f"scores of {KIND}"
 """The marker of a file of scores."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data import Conversations
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_env.profile.baselines import baseline
 from attune_env.profile.fields import Form
 from attune_env.profile.files import MODE, GuessFile
@@ -22,10 +22,10 @@ from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.run import EndpointReport, Session
 from attune_env.running.settings import Model, Options, training_marks
-from attune_episodes.asking import OK
 from attune_episodes.chat.completion import Usage
 from attune_episodes.parsing import Unparsed, sound
-from attune_episodes.settings import Settings
+from attune_episodes.play.asking import OK
+from attune_episodes.protocol.settings import Settings
 
 ANSWER: Final = 450
 """Size of a complete answer in bytes."""

@@ -18,7 +18,7 @@ from attune_data.errors import DataError, Problem, one_line
 from attune_env.profile.baselines import baseline, best_constants
 from attune_env.profile.fields import Field, Number, Outside, Value
 from attune_env.profile.files import Guessed
-from attune_env.statistics.bootstrap import Bootstrap, Interval
+from attune_rewards.bootstrap import Bootstrap, Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.extras import missing_extra
-from attune_data.means import mean
+from attune_data.selection.means import mean
 from attune_env.results.files import Result
 from attune_rewards.truth import truth_of
 

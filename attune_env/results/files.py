@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data import Conversations
-from attune_data.codebook import Codebook
-from attune_data.destination import create, temporary
 from attune_data.errors import DataError, Problem, show
-from attune_data.jsonio import check_size, read_json
-from attune_data.loading import fingerprint
-from attune_data.schema import Conversation
-from attune_env.results.marks import mapping, marks_of, stored_faults
+from attune_data.files.destination import create, temporary
+from attune_data.files.jsonio import check_size, read_json
+from attune_data.files.load import fingerprint
+from attune_data.format.codebook import Codebook
+from attune_data.format.schema import Conversation
+from attune_episodes.play.marks import mapping, marks_of, stored_faults
 from attune_episodes.reading.drafts import with_readings
+from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.predictions import ConversationPrediction
-from attune_rewards.records import read_record
-from attune_rewards.scoring import score_conversation
+from attune_rewards.record.read import read_record
 
 if TYPE_CHECKING:
-    from attune_episodes.rollout import Rollout
+    from attune_episodes.play.rollout import Rollout
 
 MAX_RESULT_BYTES: Final = 100_000_000
 """Largest result file that is written or read: a hundred replies of maximum length."""

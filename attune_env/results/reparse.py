@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from attune_data.codebook import Codebook
 from attune_data.errors import AttuneError, DataError, Problem, show
-from attune_data.schema import Conversation
-from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_data.format.codebook import Codebook
+from attune_data.format.schema import Conversation
 from attune_episodes.parsing import parse
-from attune_episodes.plan import plan
-from attune_episodes.record import result_record
-from attune_episodes.settings import Settings
+from attune_episodes.play.marks import mapping, marks_of, parts_of
+from attune_episodes.play.record import result_record
+from attune_episodes.protocol.plan import plan
+from attune_episodes.protocol.settings import Settings
 
 
 def reparsed(

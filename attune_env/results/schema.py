@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.validate import problems_of
+from attune_data.format.validate import problems_of
 
 LARGEST: Final = 1e6
 """Larger than any metric; means of numbers close to the largest float would overflow."""

@@ -10,15 +10,15 @@ from typing import Any, Final, Literal
 
 from attune_data import Conversations, __version__
 from attune_data.errors import DataError, Problem, show
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
 from attune_data.version import SCORING_VERSION
 from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
-from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.schema import check_scores
+from attune_episodes.play.marks import mapping, marks_of, outcome_counts
 from attune_episodes.reading.drafts import with_readings
-from attune_rewards.aggregate import aggregate
-from attune_rewards.scoring import Q1Overlap, score_conversation
+from attune_rewards.metrics.aggregate import aggregate
+from attune_rewards.metrics.scoring import Q1Overlap, score_conversation
 
 Reading = Literal["canonical", "strict"]
 FORMAT: Final = 1
@@ -134,15 +134,6 @@ def asked_with(record: Mapping[str, Any]) -> dict[str, Any]:
     found |= {name: policy[name] for name in SAMPLED if name in policy}
     found |= {"reasks": marks["reasks"]} if "reasks" in marks else {}
     return {name: value for name, value in found.items() if isinstance(value, str | int | float | None)}
-
-
-def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:
-    """Count the outcomes (ok, unparsed:<code>, …) in a result file; empty if it has none."""
-    counts: Counter[str] = Counter()
-    for _, part in parts_of(record):
-        outcomes = mapping(marks_of(part).get("outcomes"))
-        counts.update(str(outcome) for outcome in outcomes.values() if outcome != "not_asked")
-    return counts
 
 
 def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:

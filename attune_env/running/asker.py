@@ -15,12 +15,12 @@ from attune_env.running.existing import identity_of
 from attune_env.running.journal import CallKey, Finished
 from attune_env.running.settings import Model, Patience
 from attune_env.running.troubles import trouble_of
-from attune_episodes.asking import Asking, Question
 from attune_episodes.chat.completion import NO_USAGE, Answer
 from attune_episodes.chat.faults import Fault
 from attune_episodes.chat.finish import ending_of, is_declared
 from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
+from attune_episodes.play.asking import Asking, Question
 
 if TYPE_CHECKING:
     from attune_episodes.chat.client import ChatClient

@@ -20,9 +20,9 @@ from attune_env.results.files import (
 )
 from attune_env.running.existing import description, is_complete
 from attune_env.running.settings import Training, training_marks
+from attune_episodes.play.rollout import rollout
 from attune_episodes.policies import FITTED, builtin_policy
-from attune_episodes.rollout import rollout
-from attune_episodes.settings import Mode, Settings
+from attune_episodes.protocol.settings import Mode, Settings
 
 
 @dataclass(frozen=True, slots=True)

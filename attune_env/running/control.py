@@ -14,9 +14,9 @@ from attune_data.errors import AttuneError, one_line
 from attune_env.running.journal import Finished
 from attune_env.running.settings import Options
 from attune_env.running.troubles import BLANK
-from attune_episodes.asking import OK
 from attune_episodes.chat.completion import NO_USAGE, Usage
 from attune_episodes.chat.faults import Fault
+from attune_episodes.play.asking import OK
 
 SLOWED: Final = 0.7
 """Factor by which concurrency is reduced after "too many requests"."""

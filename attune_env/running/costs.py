@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_env.running.jobs import calls_of
 from attune_episodes.chat.completion import Usage
 from attune_episodes.judging import JudgeRequest, judge_request
-from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
-from attune_episodes.settings import Mode, Settings
+from attune_episodes.protocol.plan import plan
+from attune_episodes.protocol.settings import Mode, Settings
 
 CHARACTERS_A_TOKEN: Final = 4
 """UTF-8 bytes per token: about right for English text, an overestimate of tokens elsewhere."""

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_env.results.files import Names, read_result, with_scores
-from attune_env.results.marks import answers_in
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import total
 from attune_env.running.existing import is_complete
 from attune_env.running.journal import Finished, Journal, group_of
-from attune_episodes.asking import OK
 from attune_episodes.chat.finish import verdict
-from attune_episodes.episode import Episode
 from attune_episodes.judging import (
     JudgeRequest,
     add_judgements,
@@ -26,11 +23,14 @@ from attune_episodes.judging import (
     reference_of,
 )
 from attune_episodes.parsing import parse
-from attune_episodes.plan import plan
-from attune_episodes.request import Request
-from attune_episodes.settings import Settings
+from attune_episodes.play.asking import OK
+from attune_episodes.play.episode import Episode
+from attune_episodes.play.marks import answers_in
+from attune_episodes.protocol.plan import plan
+from attune_episodes.protocol.request import Request
+from attune_episodes.protocol.settings import Settings
 from attune_rewards.predictions import TURN_STAGES, Draft
-from attune_rewards.spec import is_asked
+from attune_rewards.reward.spec import is_asked
 from attune_rewards.truth import truth_of
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_env.results.files import Result, read_result, read_results, with_scores
-from attune_env.results.marks import mapping, marks_of
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import total
 from attune_env.running.costs import Estimate, judge_usage
@@ -20,7 +19,8 @@ from attune_env.running.run import EndpointReport, Session, check_judges
 from attune_env.running.settings import Model, Options
 from attune_episodes.chat.completion import Usage
 from attune_episodes.judging import JudgeRequest, judge_request
-from attune_episodes.settings import MODES, Settings
+from attune_episodes.play.marks import mapping, marks_of
+from attune_episodes.protocol.settings import MODES, Settings
 
 JOURNAL: Final = "rejudge"
 """The name used for the journal and lists of rejudging, shared by all models in a folder."""

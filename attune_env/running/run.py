@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data import Conversations, gc_pause
+from attune_data import Conversations
 from attune_data.errors import SettingsError, show
+from attune_data.files import gc_pause
 from attune_env.results.files import Names, existing_record, result_name, source_file
+from attune_env.results.samples import split_sample
 from attune_env.running.asker import Asker
 from attune_env.running.control import Control, StopRun, Tally
 from attune_env.running.existing import description, identity_of
@@ -21,9 +23,8 @@ from attune_env.running.jobs import Job
 from attune_env.running.journal import Journal, journal_name, overwriting_in
 from attune_env.running.lists import add_run, write_skipped
 from attune_env.running.loop import Loop, Watcher, disk_message
-from attune_env.running.samples import split_sample
 from attune_env.running.settings import Model, Options, training_marks
-from attune_episodes.settings import Mode, Settings
+from attune_episodes.protocol.settings import Mode, Settings
 
 if TYPE_CHECKING:
     from attune_episodes.chat.client import ChatClient

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 from attune_data.errors import SettingsError, show
 from attune_env.running.providers import Endpoint
-from attune_episodes.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
 from attune_episodes.chat.completion import Usage
 from attune_episodes.chat.faults import Fault
+from attune_episodes.play.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
 
 _BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
 """Retries after such faults as long as the server has never answered."""

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval, known
 from attune_env.statistics.sign_flip import sign_flip
+from attune_rewards.bootstrap import RESAMPLES, Array, Bootstrap, Interval, known
 
 ALPHA: Final = 0.05
 """Family-wise error rate of the corrected tests: 1 - the level of the intervals."""

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from attune_env.statistics.bootstrap import (
+from attune_rewards.bootstrap import (
     BLOCK,
     RESAMPLES,
     Array,

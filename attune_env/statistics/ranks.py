@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import Array, Bootstrap, Interval, percentiles
+from attune_rewards.bootstrap import Array, Bootstrap, Interval, percentiles
 
 FEWEST: Final = 3
 """Fewest models for a correlation, since two always have equal or opposite ranks."""

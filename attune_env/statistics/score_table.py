@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval
-from attune_rewards.aggregate import flatten
+from attune_rewards.bootstrap import RESAMPLES, Array, Bootstrap, Interval
+from attune_rewards.metrics.aggregate import flatten
 
 Resample = Literal["auto", "conversation", "participant"]
 Key = tuple[str, str]
@@ -33,7 +33,7 @@ class ScoreTable:
         ids: the sorted conversation ids, one per row.
         owners: the participant of each conversation.
         keys: (model, mode) pairs, sorted.
-        metrics: flat metric names, as in `attune_rewards.aggregate.flatten`.
+        metrics: flat metric names, as in `attune_rewards.metrics.aggregate.flatten`.
         values: (rows, keys, metrics); NaN if undefined or if the pair has no result for that conversation.
         unit: the unit that the bootstrap resamples, `conversation` or `participant`.
         seed: the seed of the bootstrap.

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, weighted
+from attune_rewards.bootstrap import RESAMPLES, Array, Bootstrap, weighted
 
 EXACT: Final = 13
 """Up to this many units, all 2^units patterns (8,192) are enumerated, which are fewer than would be drawn."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import Array
+from attune_rewards.bootstrap import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import ROUNDING, Array, Bootstrap, Interval
+from attune_rewards.bootstrap import ROUNDING, Array, Bootstrap, Interval
 
 METRIC: Final = "avg_pairwise_kendall_tau"
 """The score that is compared: a conversation's mean τ over its turns."""

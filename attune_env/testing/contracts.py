@@ -20,10 +20,10 @@ from attune_episodes import (
     rollout,
     rollout_batch,
 )
-from attune_episodes.unanswered import unanswered
+from attune_episodes.protocol.unanswered import unanswered
 from attune_rewards import PRESETS, RewardSpec, read_record, score_conversation
-from attune_rewards.reward import request_weights
-from attune_rewards.spec_files import describe_reward, reward_from
+from attune_rewards.reward.score import request_weights
+from attune_rewards.reward.spec_files import describe_reward, reward_from
 
 EXACT: Final = 1e-12
 GARBAGE: Final = ("", "no", "{}", "[1, 2]", '{"emotions": NaN', "\ud83d", "null", "<think>", "yes " * 500)

@@ -6,8 +6,9 @@ from random import Random
 from typing import Any, Final
 
 from attune_data import Conversation, Conversations
-from attune_data.affect import EMOTIONS, POLARITY
-from attune_data.constants import (
+from attune_data.errors import SettingsError, show
+from attune_data.format.affect import EMOTIONS, POLARITY
+from attune_data.format.constants import (
     BINARY_IDS,
     BRANCHES,
     PAIRWISE_IDS,
@@ -17,8 +18,7 @@ from attune_data.constants import (
     Q3_OPTIONS,
     RESPONSES,
 )
-from attune_data.errors import SettingsError, show
-from attune_data.questionnaires import QUESTIONNAIRES
+from attune_data.format.questionnaires import QUESTIONNAIRES
 from attune_data.seeding import digest
 
 Json = dict[str, Any]

@@ -16,8 +16,8 @@ from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
 from skyrl.train.generators.utils import prepare_generator_input
 from transformers import AutoTokenizer
 
-from attune_episodes.trainers import to_skyrl
-from attune_episodes.trainers.skyrl import register_environments
+from attune_episodes.frameworks.skyrl import register_environments
+from attune_episodes.training import to_skyrl
 
 
 class Answers:

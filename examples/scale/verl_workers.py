@@ -19,11 +19,11 @@ from verl.experimental.agent_loop import AgentLoopManager
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.workers.rollout.replica import TokenOutput
 
-from attune_episodes.trainers import to_verl
+from attune_episodes.training import to_verl
 
 OPTIONS = (
     "actor_rollout_ref.rollout.name=vllm", "data.max_prompt_length=32768", "data.max_response_length=4096",
-    "reward.custom_reward_function.path=pkg://attune_episodes.trainers.verl",
+    "reward.custom_reward_function.path=pkg://attune_episodes.frameworks.verl",
     "reward.custom_reward_function.name=compute_score",
 )  # fmt: skip
 

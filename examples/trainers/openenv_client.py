@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from attune_episodes.openenv_env import AttuneClient, AttuneObservation
+from attune_episodes.frameworks.openenv import AttuneClient, AttuneObservation
 
 SESSIONS = 4
 

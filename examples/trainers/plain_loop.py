@@ -12,9 +12,9 @@ import sys
 
 import numpy as np
 
-from attune_data.affect import EMOTIONS
+from attune_data.format.affect import EMOTIONS
 from attune_env import RewardSpec, load, split
-from attune_episodes.trainers import score_row, training_dataset
+from attune_episodes.training import score_row, training_dataset
 
 GROUP = 8  # replies to a prompt
 ANSWERS = [json.dumps({"emotions": []})] + [

@@ -17,7 +17,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from attune_episodes.verifiers_env.config import AttuneHarnessConfig, AttuneTaskConfig, AttuneTasksetConfig
+from attune_episodes.frameworks.verifiers.config import (
+    AttuneHarnessConfig,
+    AttuneTaskConfig,
+    AttuneTasksetConfig,
+)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

@@ -1,5 +1,5 @@
 """The client of a session, where OpenEnv looks for it."""
 
-from attune_episodes.openenv_env import AttuneClient
+from attune_episodes.frameworks.openenv import AttuneClient
 
 __all__ = ["AttuneClient"]

@@ -1,5 +1,5 @@
 """Action and observation, where OpenEnv looks for them."""
 
-from attune_episodes.openenv_env import AttuneAction, AttuneObservation
+from attune_episodes.frameworks.openenv import AttuneAction, AttuneObservation
 
 __all__ = ["AttuneAction", "AttuneObservation"]

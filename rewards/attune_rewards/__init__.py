@@ -3,7 +3,9 @@
 Importing it is cheap: it loads nothing heavier than pydantic.
 """
 
-from attune_rewards.aggregate import aggregate, flatten
+from attune_rewards.metrics.aggregate import aggregate, flatten
+from attune_rewards.metrics.scoring import score_conversation
+from attune_rewards.metrics.tree import COMPOSITE, LEAVES
 from attune_rewards.predictions import (
     STAGES,
     Assess,
@@ -18,11 +20,9 @@ from attune_rewards.predictions import (
     Tag,
     TurnPrediction,
 )
-from attune_rewards.records import read_record
-from attune_rewards.reward import Score, score_request
-from attune_rewards.scoring import score_conversation
-from attune_rewards.spec import PRESETS, RewardSpec
-from attune_rewards.tree import COMPOSITE, LEAVES
+from attune_rewards.record.read import read_record
+from attune_rewards.reward.score import Score, score_request
+from attune_rewards.reward.spec import PRESETS, RewardSpec
 
 __all__ = [
     "COMPOSITE",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from attune_data.constants import Side
+from attune_data.format.constants import Side
 
 Stage = Literal["draft", "assess", "assess_hp", "prefer", "reflect"]
 STAGES: Final[tuple[Stage, ...]] = ("draft", "assess", "assess_hp", "prefer", "reflect")

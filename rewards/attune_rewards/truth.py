@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from attune_data.affect import EMOTIONS
-from attune_data.constants import BRANCHES, Answer, ResponseName, Side
-from attune_data.schema import Conversation, PairwiseComparison, Panas
-from attune_data.schema import Turn as ConversationTurn
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.constants import BRANCHES, Answer, ResponseName, Side
+from attune_data.format.schema import Conversation, PairwiseComparison, Panas
+from attune_data.format.schema import Turn as ConversationTurn
 from attune_rewards.predictions import Tag, YesNo
 
 

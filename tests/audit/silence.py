@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_rewards.predictions import Assess, ConversationPrediction, Prefer, Reflect, TurnPrediction
 
 Silence = Callable[[ConversationPrediction], ConversationPrediction]

@@ -11,16 +11,16 @@ import pytest
 from attune_data import Conversations, load
 from attune_env.audit import Audit, audit, audit_tables, policy_count
 from attune_env.audit import verdict as verdict_module
+from attune_env.audit.attacks import EXPLOITS, SURFACE
 from attune_env.audit.constants import Rewards
 from attune_env.audit.verdict import GATED, Row, Verdict
 from attune_env.statistics import Bootstrap, Interval
 from attune_episodes import KINDS, Settings, builtin_policy, rollout
-from attune_episodes.attacks import EXPLOITS, SURFACE
 from attune_episodes.policies.fitted import FittedPolicy
-from attune_episodes.skill import prior_scores
+from attune_episodes.policies.skill import prior_scores
 from attune_rewards import RewardSpec
 from attune_rewards.predictions import Draft
-from attune_rewards.spec import MAX_BASELINE
+from attune_rewards.reward.spec import MAX_BASELINE
 from tests.audit.silence import without
 
 PEOPLE = load("written:test")[:24]

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from attune_data import Conversation, load
+from attune_env.audit.attacks import fit_searched
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.attacks import fit_searched
 from attune_episodes.policies.asked import AskedPolicy, fit_asked
 from attune_episodes.policies.constant import Answers, ConstantPolicy
 from attune_episodes.policies.fitted import FittedPolicy

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, create_model
 
 from attune_data import Conversation, load
-from attune_data.affect import EMOTIONS
-from attune_data.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, score
 from attune_episodes.policies.base import prepared
 from attune_rewards.truth import truth_of

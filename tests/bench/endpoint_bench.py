@@ -18,7 +18,7 @@ from typing import Any
 import openai
 
 from attune_data import Conversations
-from attune_data.writing import write_folder
+from attune_data.files.write import write_folder
 from attune_env.running.control import Tally
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from attune_env import Settings, load
-from attune_episodes.trainers import reward_functions, training_dataset
+from attune_episodes.training import reward_functions, training_dataset
 from tests.bench.trainers_bench import replies_to
 
 PROMPTS = 8

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from attune_data import load
-from attune_rewards.matching import _kept_similarity
+from attune_rewards.metrics.matching import _kept_similarity
 from tests.bench.measuring import ratio, seconds
 
 ID = "attune_env:Attune/Conversation-v0"

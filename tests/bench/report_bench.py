@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import bootstrap as scipy_bootstrap
 
-from attune_env.report.groups import METRICS
 from attune_env.statistics import (
     Bootstrap,
     ScoreTable,
@@ -24,9 +23,10 @@ from attune_env.statistics import (
     variance_split,
     win_rates,
 )
-from attune_env.statistics.bootstrap import RESAMPLES, _drawn
-from tests.analyses.planted import is_diagnosed, people, planted_scores
+from attune_env.tables.groups import METRICS
+from attune_rewards.bootstrap import RESAMPLES, _drawn
 from tests.bench.measuring import Work, seconds, told
+from tests.report.analyses.planted import is_diagnosed, people, planted_scores
 
 CONVERSATIONS = 200
 ROUNDS = 5
@@ -88,7 +88,7 @@ def report_speed() -> None:
     """`attune report -o` as a process, on planted runs: page, 99 figure files, 200 conversation pages."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        subprocess.run([sys.executable, "-m", "tests.analyses.planted", folder], check=True)
+        subprocess.run([sys.executable, "-m", "tests.report.analyses.planted", folder], check=True)
         command = [
             sys.executable, "-m", "attune_env", "report", "--scores", str(place / "scores.json"),
             "--data", str(place / "conversations"), "--results", str(place / "results"),

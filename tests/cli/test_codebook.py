@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_data.constants import BINARY_IDS
+from attune_data.format.constants import BINARY_IDS
 from tests.command import attune_here, data_folder, names, read
 from tests.data.builders import write
 

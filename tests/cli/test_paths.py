@@ -28,6 +28,6 @@ def test_a_name_gives_its_folder_without_one_all_are_listed(tmp_path: Path) -> N
 def test_nothing_of_a_harness_is_loaded() -> None:
     statement = (
         "from attune_env.cli.paths import paths; paths(name='lm-eval')\n"
-        "import attune_env.lm_eval_tasks as tasks; dir(tasks); tasks.__all__"
+        "import attune_episodes.frameworks.lm_eval as tasks; dir(tasks); tasks.__all__"
     )
     assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers"} & loaded_by(statement)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attune_data import load
-from attune_env.report.groups import COMPOSITES, GROUPS, PARTIAL, TURN, WIDE
+from attune_env.tables.groups import COMPOSITES, GROUPS, PARTIAL, TURN, WIDE
 from attune_rewards import flatten
 from tests.command import attune, attune_here, data_folder, read, scores_file, table_rows
 from tests.data.builders import write

@@ -13,7 +13,7 @@ from attune_data.version import SCORING_VERSION
 from attune_env.results import read_results, score_results, write_json
 from tests.command import attune, attune_here, data_folder, names, read, results, snapshot
 from tests.data.builders import Json, replaced, write
-from tests.pages.reading import Page
+from tests.report.pages.reading import Page
 
 HOSTILE = '<script>alert("x")</script>$x^‮&"\'`|![a](http://b)'
 

@@ -10,8 +10,8 @@ import pytest
 
 from attune_env import builtin_policy, load, plan, score_row, training_dataset
 from attune_rewards import LEAVES, PRESETS, RewardSpec
-from attune_rewards.spec_files import describe_reward
-from attune_rewards.tree import LEAF
+from attune_rewards.metrics.tree import LEAF
+from attune_rewards.reward.spec_files import describe_reward
 from tests.command import attune_here, data_folder
 
 ROOT = Path(__file__).parents[2]

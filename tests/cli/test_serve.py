@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from attune_data.extras import MissingExtraError
-from attune_episodes import openenv_env
+from attune_episodes.frameworks import openenv
 from tests.command import attune_here, loaded_by
 from tests.data.builders import folder, record
 
 
 def test_the_package_loads_without_openenv_and_loads_none_of_it() -> None:
-    loaded = loaded_by("import attune_episodes.openenv_env as e; dir(e)")
+    loaded = loaded_by("import attune_episodes.frameworks.openenv as e; dir(e)")
     assert loaded & {"openenv", "fastapi", "uvicorn", "gymnasium"} == set()
 
 
@@ -25,11 +25,11 @@ def test_without_the_extra_command_and_names_give_the_line_that_installs_it(
     for name in ("openenv", "fastapi"):  # be they installed or not
         monkeypatch.setitem(sys.modules, name, None)
     for module in ("app", "models"):
-        monkeypatch.delitem(sys.modules, f"{openenv_env.__name__}.{module}", raising=False)
+        monkeypatch.delitem(sys.modules, f"{openenv.__name__}.{module}", raising=False)
     for name in names:
-        monkeypatch.delitem(vars(openenv_env), name, raising=False)
+        monkeypatch.delitem(vars(openenv), name, raising=False)
         with pytest.raises(MissingExtraError, match=r'pip install "attune-env\[openenv\]"'):
-            getattr(openenv_env, name)
+            getattr(openenv, name)
     out, err = attune_here("serve openenv", tmp_path, 1)
     assert out == ""
     assert "the extra 'openenv' is not installed" in err

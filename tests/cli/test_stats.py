@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attune_data import load
-from attune_env.analyses.model_stats import model_stats
+from attune_env.report.analyses.model_stats import model_stats
 from tests.command import attune_here, data_folder, read, scores_file, table_rows
 from tests.data.builders import Json
 

@@ -10,10 +10,10 @@ import pytest
 
 from attune_data import load
 from attune_data.selection.where import Where
-from attune_env.analyses.sources import Sources, read_parts
-from attune_env.analyses.subset import sides, subset_contrast, where_of
-from attune_env.report.groups import GROUPS
-from attune_env.statistics.bootstrap import Interval
+from attune_env.report.analyses.sources import Sources, read_parts
+from attune_env.report.analyses.subset import sides, subset_contrast, where_of
+from attune_env.tables.groups import GROUPS
+from attune_rewards.bootstrap import Interval
 from tests.command import attune_here, names, own, read, scores_file, table_rows
 from tests.data.builders import folder, replaced
 

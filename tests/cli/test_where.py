@@ -9,7 +9,7 @@ import pytest
 
 from attune_data import load
 from attune_data.selection import select
-from attune_data.stats import describe
+from attune_data.selection.stats import describe
 from tests.command import attune_here, change, names, own, read, results, score, table_rows
 from tests.data.builders import folder, replaced
 

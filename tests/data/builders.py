@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation, DataError, Problem
-from attune_data.affect import EMOTIONS
-from attune_data.validate import conversation_from
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.validate import conversation_from
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from attune_data import affect
+from attune_data.format import affect
 
 # name, polarity, valence, arousal: the benchmark's table, copied literally
 PUBLISHED = (

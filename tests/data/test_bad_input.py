@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data import DataError, Problem, fingerprint
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
 from tests.data.builders import Place, only_problem, places, record, replaced, without
 
 JUDGEMENT: Place = ("turns", 0, "annotations", "binaryJudgements", 0)

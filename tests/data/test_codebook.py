@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attune_data import affect, constants
-from attune_data.codebook import FILE_NAME, Codebook, find_official, load_official
+from attune_data.format import affect, constants
+from attune_data.format.codebook import FILE_NAME, Codebook, find_official, load_official
 from tests.data.builders import Json, only_problem, without, write
 
 OWN = Codebook.own()

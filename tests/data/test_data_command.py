@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attune_data import load
-from attune_data.stats import describe
+from attune_data.selection.stats import describe
 from tests.command import attune_here
 from tests.data.builders import comparison, folder, record, with_annotations
 

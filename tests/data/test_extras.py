@@ -14,10 +14,9 @@ import pytest
 from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import MissingExtraError, UntestedVersionWarning, needs_extra, warn_if_untested
-from attune_data.writing import write_dataset
+from attune_data.files.write import write_dataset
 from attune_env import training_dataset
-from attune_episodes import openenv_env
-from attune_episodes.trainers import verl
+from attune_episodes.frameworks import openenv, verl
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,11 +59,11 @@ def test_what_the_extras_install_first_is_what_was_tested() -> None:
     """skyrl-gym and lm-eval cannot be imported here; their ranges are looked at where they can."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    tasks = (ROOT / "envs/attune_episodes/inspect_env/tasks.py").read_text(encoding="utf-8")
+    tasks = (ROOT / "envs/attune_episodes/frameworks/inspect/tasks.py").read_text(encoding="utf-8")
     oldest_inspect = re.findall(r'^OLDEST: Final = "(.+)"', tasks, re.MULTILINE)
     for extra, package, (lowest, *_) in (
         ("inspect", "inspect-ai", oldest_inspect),
-        ("openenv", "openenv", openenv_env.TESTED),
+        ("openenv", "openenv", openenv.TESTED),
         ("verl", "verl", verl.TESTED),
     ):
         wanted, *_ = extras[extra]

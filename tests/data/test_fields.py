@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from attune_data import fields
-from attune_data.validate import conversation_from
+from attune_data.format import fields
+from attune_data.format.validate import conversation_from
 from tests.data.builders import comparison, conversation, judgement, record, turn, with_annotations
 
 NAMES = [(name, other) for name, others in fields.FIELDS.items() for other in others]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attune_data import BenchmarkTrainingError, Conversation, SettingsError, for_training, load
-from attune_data.guard import training_stream
+from attune_data.source.guard import training_stream
 from tests.data.builders import conversation, folder, record
 
 WHY = "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data import Conversations, SettingsError, load
-from attune_data.mixture import Mixture, terms
+from attune_data.source.mixture import Mixture, terms
 
 SAMPLE = load("sample")[:3]
 FOUR = load("sample")[:4]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data.affect import POSITIVE
-from attune_data.validate import conversation_from, oddities
+from attune_data.format.affect import POSITIVE
+from attune_data.format.validate import conversation_from, oddities
 from tests.data.builders import (
     Json,
     annotated,

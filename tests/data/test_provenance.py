@@ -9,7 +9,7 @@ import datasets
 import pytest
 
 from attune_data import Conversations, load
-from attune_data.constants import PROVENANCES, Provenance
+from attune_data.format.constants import PROVENANCES, Provenance
 from tests.data.builders import Json, conversation, folder, record, write
 
 MARKS = [None, *PROVENANCES]

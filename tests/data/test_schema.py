@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation, fingerprint
-from attune_data.affect import Polarity
-from attune_data.schema import BinaryJudgement, Panas
-from attune_data.validate import conversation_from
+from attune_data.format.affect import Polarity
+from attune_data.format.schema import BinaryJudgement, Panas
+from attune_data.format.validate import conversation_from
 from tests.data.builders import (
     NEGATIVE_ITEMS,
     Place,

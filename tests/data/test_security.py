@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from attune_data import Conversation, DataError, SettingsError, UnknownNameError, load
-from attune_data.destination import check_jsonl
 from attune_data.errors import AttuneError, Problem
-from attune_data.writing import write_folder, write_jsonl, write_parts
+from attune_data.files.destination import check_jsonl
+from attune_data.files.write import write_folder, write_jsonl, write_parts
 from tests.command import names, snapshot
 from tests.data.builders import conversation, only_problem, write
 

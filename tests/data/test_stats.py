@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attune_data import Conversation
-from attune_data.stats import describe
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
+from attune_data.selection.stats import describe
 from tests.data.builders import Json, annotated, comparison, judgement, panas, record, turn
 
 LISTEN = "To just listen or let me vent"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from attune_data import DataError, load
+from attune_data.files.write import write_folder, write_jsonl
 from attune_data.selection import select
-from attune_data.writing import write_folder, write_jsonl
 from attune_env.testing import filler
 from tests.data.builders import only_problem, problems_of, record, replaced, turn, write
 

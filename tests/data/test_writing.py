@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation, Conversations, DataError, SettingsError, load
-from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
+from attune_data.files.write import write_dataset, write_folder, write_jsonl, write_parts
 from tests.command import names, snapshot
 from tests.data.builders import conversation, only_problem, write
 

@@ -8,7 +8,7 @@ import os
 import signal
 
 from attune_episodes import BUILTIN
-from attune_episodes.data_arguments import DataArguments
+from attune_episodes.source.arguments import DataArguments
 from tests.endpoint.answers import answers_of
 from tests.endpoint.faults import Faults
 from tests.endpoint.server import Server, run

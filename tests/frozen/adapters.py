@@ -14,10 +14,10 @@ from attune_episodes import Request, Unparsed, builtin_policy, parse, plan
 from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES
 from tests.endpoint import Book, serve
+from tests.frameworks.gymnasium.play import WRAPPERS, answer, inner, make
+from tests.frameworks.verifiers.play import environment, played
 from tests.frozen.keeping import digest, kept
 from tests.frozen.traces import replies, result_of, sample
-from tests.gymnasium_envs.play import WRAPPERS, answer, inner, make
-from tests.verifiers_env.play import environment, played
 
 Json = dict[str, Any]
 EARNING = ("assess", "prefer", "reflect")

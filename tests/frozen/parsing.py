@@ -7,9 +7,9 @@ from typing import Any
 
 from attune_episodes import Request, Settings, builtin_policy, parse, plan
 from attune_episodes.policies.base import prepared
-from tests.episodes.players import UNREADABLE, example
 from tests.frozen.keeping import digest
-from tests.trainers.batches import BROKEN
+from tests.play.players import UNREADABLE, example
+from tests.training.batches import BROKEN
 
 Json = dict[str, Any]
 

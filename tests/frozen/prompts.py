@@ -10,10 +10,11 @@ from attune_env.profile.request import profile_request
 from attune_env.testing import filler
 from attune_episodes import Request, Settings, plan
 from attune_episodes.judging import judge_request
-from attune_episodes.prompts import PromptSet
-from attune_episodes.settings import LABELS
+from attune_episodes.protocol.prompts import PromptSet
+from attune_episodes.protocol.settings import LABELS
 from attune_rewards.truth import truth_of
-from tests.episodes.builders import (
+from tests.frozen.keeping import digest, plain
+from tests.play.builders import (
     BACKGROUND,
     EVERY_SETTING,
     NEVER,
@@ -22,7 +23,6 @@ from tests.episodes.builders import (
     setting_id,
     turn,
 )
-from tests.frozen.keeping import digest, plain
 
 Json = dict[str, Any]
 VARIANTS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests.analyses import planted
 from tests.command import attune_here
+from tests.report.analyses import planted
 
 Json = dict[str, Any]
 PEOPLE = 16

@@ -10,17 +10,17 @@ from functools import cache
 from typing import Any
 
 from attune_data import Conversation, Conversations, load
+from attune_env.audit.attacks import EXPLOITS, SURFACE, ExploitPolicy, play
 from attune_episodes import BUILTIN, Episode, Settings, builtin_policy, plan, rollout
-from attune_episodes.attacks import EXPLOITS, SURFACE, ExploitPolicy, play
+from attune_episodes.play.score import default_spec
+from attune_episodes.play.task import Task, replay, scores_of
 from attune_episodes.policies.base import prepared
-from attune_episodes.score import default_spec
-from attune_episodes.task import Task, replay, scores_of
 from attune_rewards import PRESETS, RewardSpec, read_record
-from attune_rewards.scoring import score_conversation
-from attune_rewards.spec_files import describe_reward, reward_from
+from attune_rewards.metrics.scoring import score_conversation
+from attune_rewards.reward.spec_files import describe_reward, reward_from
 from tests.audit.silence import UNANNOTATED, UNANSWERED, without
 from tests.frozen.keeping import digest
-from tests.trainers.batches import BROKEN, SPECS
+from tests.training.batches import BROKEN, SPECS
 
 Json = dict[str, Any]
 UNREAD = tuple(text for text in BROKEN if "\ud800" not in text)

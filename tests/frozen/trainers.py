@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attune_env.lm_eval_tasks import tasks as lm_eval
-from attune_episodes import Settings, plan, score_row, trainers
-from attune_episodes.inspect_env import tasks as inspect
-from attune_episodes.inspect_env.tasks import REPLIES
-from attune_episodes.trainers import training_dataset
-from attune_episodes.trainers.verl import compute_score
+from attune_episodes import Settings, plan, score_row, training
+from attune_episodes.frameworks.inspect import tasks as inspect
+from attune_episodes.frameworks.inspect.tasks import REPLIES
+from attune_episodes.frameworks.lm_eval import tasks as lm_eval
+from attune_episodes.frameworks.verl import compute_score
+from attune_episodes.training import training_dataset
 from attune_rewards import STAGES
 from tests.frozen.keeping import digest
 from tests.frozen.traces import replies, sample, step_of, task_of
-from tests.trainers.batches import SPECS, called
+from tests.training.batches import SPECS, called
 
 Json = dict[str, Any]
 REWARDS = ("composite", "skill", "with format")
@@ -39,11 +39,11 @@ def rows() -> Json:
         "functions": {name: _functions(name, table) for name, table in made.items()},
         "training_dataset": {"columns": list(own[0]), "rows": len(own), "hash": digest([*map(_row, own)])},
         "written": [_row(row) for row in written],
-        "demonstrations": _hashes(trainers.demonstrations(both)),
-        "preference_pairs": _hashes(trainers.preference_pairs(both)),
-        "to_verl": _hashes(trainers.to_verl(one)),
+        "demonstrations": _hashes(training.demonstrations(both)),
+        "preference_pairs": _hashes(training.preference_pairs(both)),
+        "to_verl": _hashes(training.to_verl(one)),
         "verl": [compute_score("attune", _text(row), row["truth"]) for row in made["composite"]],
-        "to_skyrl": _hashes(trainers.to_skyrl(one)),
+        "to_skyrl": _hashes(training.to_skyrl(one)),
     }
 
 
@@ -68,10 +68,10 @@ def _scored(row: Mapping[str, Any]) -> Json:
 
 def _functions(name: str, table: Sequence[Mapping[str, Any]]) -> Json:
     batch = called([dict(row) for row in table], [_text(row) for row in table])
-    functions = trainers.reward_functions(SPECS[name], table)
+    functions = training.reward_functions(SPECS[name], table)
     return {
         **{one.__name__: {"weight": one.weight, "values": one(**batch)} for one in functions},
-        "row_reward": trainers.row_reward(**batch),
+        "row_reward": training.row_reward(**batch),
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversation, Conversations
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
 from attune_env.profile.fields import Form, Number, Outside, plain
 from attune_env.profile.files import Guessed
 from attune_env.profile.request import profile_request

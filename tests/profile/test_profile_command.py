@@ -12,9 +12,9 @@ import pytest
 from attune_data import load
 from attune_env.profile import WARNING
 from attune_env.profile.files import KIND
+from attune_rewards.metrics.tree import LEAF
 from attune_rewards.predictions import STAGES
-from attune_rewards.spec import PRESETS
-from attune_rewards.tree import LEAF
+from attune_rewards.reward.spec import PRESETS
 from tests.command import attune_here, own, read, snapshot, table_rows
 from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve

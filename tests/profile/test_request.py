@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import Conversation, load
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
 from attune_env.profile.fields import Outside, plain
 from attune_env.profile.request import parse_profile, profile_request, template_fingerprint
 from attune_episodes.parsing import Unparsed
-from tests.episodes.leaks import answered_otherwise, corpus, unanswered
 from tests.profile.people import FIELDS, FORM
+from tests.protocol.leaks import answered_otherwise, corpus, unanswered
 
 MARK = re.compile(r"carry the code ([0-9a-f]{12})\.")
 WHOLE = {

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attune_data import Conversations, DataError, load
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
 from attune_env import rollout, rollout_batch, save_results
 from attune_env.results import read_results, result_name, score_results, write_json
 from attune_env.results.files import result_files, safe_name, write_text

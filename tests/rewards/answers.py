@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attune_data import Conversation
-from attune_data.affect import NEGATIVE, POSITIVE
+from attune_data.format.affect import NEGATIVE, POSITIVE
 from attune_rewards import (
     Assess,
     AssessHP,

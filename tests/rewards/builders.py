@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversation
-from attune_data.affect import NEGATIVE, POSITIVE
-from attune_data.constants import BRANCHES, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.format.affect import NEGATIVE, POSITIVE
+from attune_data.format.constants import BRANCHES, Q2_OPTIONS, Q3_OPTIONS
 from attune_rewards import (
     STAGES,
     Assess,

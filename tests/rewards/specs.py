@@ -14,9 +14,9 @@ from attune_rewards import (
     RewardSpec,
     score_conversation,
 )
-from attune_rewards.parts import Format
-from attune_rewards.spec import is_asked
-from attune_rewards.tree import LEAF, Node
+from attune_rewards.metrics.tree import LEAF, Node
+from attune_rewards.reward.parts import Format
+from attune_rewards.reward.spec import is_asked
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 from tests.rewards.builders import answer
 

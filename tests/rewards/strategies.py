@@ -8,8 +8,15 @@ from typing import Any
 from hypothesis import strategies as st
 
 from attune_data import Conversation
-from attune_data.affect import EMOTIONS, POSITIVE
-from attune_data.constants import BINARY_IDS, BRANCHES, JUDGE_DIMENSIONS, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.format.affect import EMOTIONS, POSITIVE
+from attune_data.format.constants import (
+    BINARY_IDS,
+    BRANCHES,
+    JUDGE_DIMENSIONS,
+    Q1_OPTIONS,
+    Q2_OPTIONS,
+    Q3_OPTIONS,
+)
 from attune_rewards import (
     Assess,
     AssessHP,

@@ -15,10 +15,11 @@ from sklearn.metrics import (  # scikit-learn ships no types
     precision_recall_fscore_support,
 )
 
-from attune_data.affect import EMOTIONS, similarity
-from attune_data.constants import Side
-from attune_rewards import Tag, binary, emotion, pairwise
-from attune_rewards.matching import matched_total
+from attune_data.format.affect import EMOTIONS, similarity
+from attune_data.format.constants import Side
+from attune_rewards import Tag
+from attune_rewards.metrics import binary, emotion, pairwise
+from attune_rewards.metrics.matching import matched_total
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, turn
 

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from attune_rewards import aggregate, flatten, score_conversation
-from attune_rewards.aggregate import standard_error
-from attune_rewards.binary import confusion
+from attune_rewards.metrics.aggregate import standard_error
+from attune_rewards.metrics.binary import confusion
 from tests.rewards.builders import Json, conversation, gold, turn, wide
 
 

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from attune_rewards import Assess, AssessHP, TurnPrediction, score_conversation
-from attune_rewards import binary as metrics
-from attune_rewards.binary import confusion
+from attune_rewards.metrics import binary as metrics
+from attune_rewards.metrics.binary import confusion
 from attune_rewards.predictions import YesNo
 from tests.rewards.builders import conversation, judgement, prediction, turn
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from attune_rewards import Draft, Judged, Reflect, TurnPrediction, score_conversation, text
-from attune_rewards import branches as branch_metrics
-from attune_rewards import draft as metrics
+from attune_rewards import Draft, Judged, Reflect, TurnPrediction, score_conversation
+from attune_rewards.metrics import branches as branch_metrics
+from attune_rewards.metrics import draft as metrics
+from attune_rewards.metrics import text
 from attune_rewards.predictions import YesNo
 from tests.rewards.builders import (
     EMOJI,

@@ -13,7 +13,7 @@ import pytest
 
 from attune_data import Conversation
 from attune_rewards import aggregate, read_record, score_conversation
-from attune_rewards.scoring import Q1Overlap
+from attune_rewards.metrics.scoring import Q1Overlap
 from tests.command import attune_here
 from tests.rewards.builders import GOLDEN, Json, golden_records
 

@@ -21,9 +21,9 @@ from attune_rewards import (
     flatten,
     score_conversation,
 )
-from attune_rewards.metric import Metric, ReflectMetric, TurnMetric
-from attune_rewards.metrics import METRICS, SHOWN, better
-from attune_rewards.tree import LEAF
+from attune_rewards.metrics.metric import Metric, ReflectMetric, TurnMetric
+from attune_rewards.metrics.registry import METRICS, SHOWN, better
+from attune_rewards.metrics.tree import LEAF
 from attune_rewards.truth import truth_of
 from tests.metric_reference import PAGE, rewritten
 from tests.rewards.answers import corrected, silenced

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from attune_data.constants import Side
+from attune_data.format.constants import Side
 from attune_rewards import Prefer, TurnPrediction, score_conversation
-from attune_rewards import pairwise as metrics
-from attune_rewards.binary import right_share
+from attune_rewards.metrics import pairwise as metrics
+from attune_rewards.metrics.binary import right_share
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, prediction, turn
 

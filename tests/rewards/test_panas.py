@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data.affect import POSITIVE
+from attune_data.format.affect import POSITIVE
 from attune_rewards import Reflect, score_conversation
-from attune_rewards import panas as metrics
+from attune_rewards.metrics import panas as metrics
 from attune_rewards.truth import Totals
 from tests.rewards.builders import Json, conversation, panas, prediction, summing
 

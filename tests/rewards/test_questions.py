@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data.constants import Q2_OPTIONS, Q3_OPTIONS
+from attune_data.format.constants import Q2_OPTIONS, Q3_OPTIONS
 from attune_rewards import Reflect, score_conversation
-from attune_rewards import questions as metrics
+from attune_rewards.metrics import questions as metrics
 from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, Json, conversation, prediction, wide
 
 Texts = list[str]

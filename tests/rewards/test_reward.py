@@ -21,7 +21,7 @@ from attune_rewards import (
     score_conversation,
     score_request,
 )
-from attune_rewards.reward import request_weights
+from attune_rewards.reward.score import request_weights
 from attune_rewards.truth import truth_of
 from tests.rewards.answers import corrected, silenced
 from tests.rewards.builders import (

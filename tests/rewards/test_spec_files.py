@@ -10,7 +10,7 @@ import pytest
 
 from attune_data import DataError, SettingsError, UnknownNameError
 from attune_rewards import PRESETS, RewardSpec
-from attune_rewards.spec_files import describe_reward, read_reward, reward_from
+from attune_rewards.reward.spec_files import describe_reward, read_reward, reward_from
 from tests.rewards.specs import REWARDS
 
 PORTABLE = [name for name, spec in REWARDS.items() if all(part.name == "format" for part in spec.extra)]

@@ -18,8 +18,8 @@ from attune_rewards import (
     TurnPrediction,
     score_conversation,
 )
-from attune_rewards.spec import Slot
-from attune_rewards.tree import Node
+from attune_rewards.metrics.tree import Node
+from attune_rewards.reward.spec import Slot
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import (
     comparison,

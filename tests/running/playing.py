@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations, load
-from attune_data.validate import conversation_from
+from attune_data.format.validate import conversation_from
 from attune_env.running.providers import endpoint_of
 from attune_env.running.run import EndpointReport, run_endpoint
 from attune_env.running.settings import Model, Options, Patience, Price, Sampling, Training

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from attune_data import Conversation, Conversations, DataError, SettingsError, load
-from attune_data.writing import write_jsonl
+from attune_data.files.write import write_jsonl
 from attune_env.results import read_results, save_results, score_results
 from attune_env.running import run_builtin
 from attune_env.running.control import Tally

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attune_env.running.samples import SampleSpread, sample_spread, split_sample
+from attune_env.results.samples import SampleSpread, sample_spread, split_sample
 
 M, N = "custom/m", "custom/m@sample2"
 

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from attune_data import Conversations, DataError, load
-from attune_data.codebook import Codebook
+from attune_data.format.codebook import Codebook
 from attune_env import rollout, save_results
 from attune_env.results.files import read_results
 from attune_episodes import builtin_policy

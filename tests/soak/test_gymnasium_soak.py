@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attune_rewards import STAGES
-from tests.gymnasium_envs.play import make
+from tests.frameworks.gymnasium.play import make
 from tests.soak.measure import SHARE
 
 STEPS = int(1_000_000 * SHARE)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap as scipy_bootstrap
 
 from attune_env.statistics import Bootstrap, Interval
-from attune_env.statistics.bootstrap import BLOCK
+from attune_rewards.bootstrap import BLOCK
 
 NAN = math.nan
 VALUES = [[0.1, 5.0], [0.4, NAN], [0.9, 1.0], [0.3, NAN], [0.7, 2.0], [0.2, 8.0]]

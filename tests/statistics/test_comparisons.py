@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attune_env.statistics import Bootstrap, compare, separation
-from attune_env.statistics.bootstrap import Array
 from attune_env.statistics.comparisons import holm
+from attune_rewards.bootstrap import Array
 
 NAN = math.nan
 SCORES = hnp.arrays(

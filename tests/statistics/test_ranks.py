@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import rankdata, spearmanr
 
 from attune_env.statistics import Bootstrap, rank_correlations
-from attune_env.statistics.bootstrap import Array
+from attune_rewards.bootstrap import Array
 
 NAN = math.nan
 

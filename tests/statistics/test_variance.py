@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attune_env.statistics import variance_split
-from attune_env.statistics.bootstrap import Array
+from attune_rewards.bootstrap import Array
 
 NAN = math.nan
 

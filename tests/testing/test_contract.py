@@ -19,10 +19,10 @@ from attune_data import Conversation, load
 from attune_env.testing import Outcome, Player, check_env_contract, check_episode, check_reward, filler
 from attune_episodes import BUILTIN, MODES, Episode, Policy, Settings, builtin_policy, rollout
 from attune_episodes.policies.base import prepared
-from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
+from attune_episodes.protocol.settings import PANAS_STRATEGIES, Mode, PanasStrategy
 from attune_rewards import PRESETS, RewardSpec
 from tests import PATIENCE
-from tests.gymnasium_envs.play import player as by_gymnasium
+from tests.frameworks.gymnasium.play import player as by_gymnasium
 
 SHORT = load("sample")[:3]
 TIME = "2026-01-01T00:00:00+00:00"

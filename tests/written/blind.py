@@ -22,14 +22,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from attune_data import Conversation
-from attune_data.constants import BINARY_IDS
 from attune_data.errors import AttuneError, DataError, Problem
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
+from attune_data.format.constants import BINARY_IDS
 from attune_data.seeding import digest
 from attune_data.written import corpus
 from attune_data.written.compact import expand
-from attune_rewards.emotion import f1, va_score
-from attune_rewards.questions import set_jaccard
+from attune_rewards.metrics.emotion import f1, va_score
+from attune_rewards.metrics.questions import set_jaccard
 from attune_rewards.truth import TurnTruth, truth_of
 from tests.written.casting import HERE
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data import Conversation, load
-from attune_data.stats import describe
+from attune_data.selection.stats import describe
 from attune_data.written.corpus import PARTS
 from tests.metric_reference import BLOCK, table
 from tests.written.blind import Row, agreement, pairs

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeVar
 
-from attune_data.affect import NEGATIVE, POSITIVE
+from attune_data.format.affect import NEGATIVE, POSITIVE
 from attune_data.seeding import digest
 from attune_data.written.compact import CLARITY, FIT, GOALS, OFF
 

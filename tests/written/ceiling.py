@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from attune_env.statistics.bootstrap import LEVEL, Bootstrap
 from attune_episodes.reading import reader
 from attune_episodes.reading.measure import BLOCK, answered
+from attune_rewards.bootstrap import LEVEL, Bootstrap
 from tests.metric_reference import table
 from tests.written.blind import Pair, pairs, turns_of
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversation, load
-from attune_data.affect import EMOTIONS
-from attune_data.codebook import Codebook
-from attune_data.constants import BRANCHES
-from attune_data.schema import Panas, Turn
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.codebook import Codebook
+from attune_data.format.constants import BRANCHES
+from attune_data.format.schema import Panas, Turn
 from attune_data.written.compact import CLARITY, FIT, GOALS, LETTERS, OFF
 from tests.data.builders import write
 

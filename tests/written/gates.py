@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from attune_data import Conversation, DataError, Turn, load
-from attune_data.codebook import Codebook
-from attune_data.constants import BINARY_IDS, Q1_OPTIONS, Q2_OPTIONS, Q3_NEGATIVE, Q3_OPTIONS
+from attune_data.format.codebook import Codebook
+from attune_data.format.constants import BINARY_IDS, Q1_OPTIONS, Q2_OPTIONS, Q3_NEGATIVE, Q3_OPTIONS
 from attune_data.written.corpus import PARTS
 
 

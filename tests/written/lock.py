@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
 from attune_data.written import corpus
 from tests.written.casting import HERE
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from attune_data import Conversation, load
 from attune_data.errors import DataError, Problem
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
 from attune_data.seeding import digest
 from tests.written.blind import SHEETS, write_sheets
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attune_data import DataError
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
 from attune_data.written import corpus as home
 from tests.written import blind
 from tests.written.blind import Pair, agreement, beside_chance, compact, deal, kappa, letters, read_again

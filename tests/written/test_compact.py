@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from attune_data import DataError, SettingsError, UnknownNameError, load
-from attune_data.validate import conversation_from, oddities
+from attune_data.format.validate import conversation_from, oddities
 from attune_data.written import corpus as home
 from attune_data.written.compact import expand
-from attune_episodes.data_arguments import DataArguments
+from attune_episodes.source.arguments import DataArguments
 from tests.command import read
 from tests.data.builders import replaced, without, write
 from tests.written.compressed import compressed, corpus

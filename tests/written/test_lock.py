@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_data.jsonio import read_json
+from attune_data.files.jsonio import read_json
 from attune_data.written import corpus as home
 from tests.written import lock
 from tests.written.compressed import corpus

@@ -15,8 +15,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import StrictStr
 
-from attune_data.constants import BINARY_IDS
 from attune_data.errors import DataError, Problem
+from attune_data.files.jsonio import read_json
+from attune_data.format.constants import BINARY_IDS
+from attune_data.format.schema import Conversation
+from attune_data.format.validate import conversation_from
 from attune_data.importing.imported import (
     Foreign,
     Imported,
@@ -28,9 +31,6 @@ from attune_data.importing.imported import (
     read_as,
     stated,
 )
-from attune_data.jsonio import read_json
-from attune_data.schema import Conversation
-from attune_data.validate import conversation_from
 
 DATASET: Final = "ESConv"
 LICENCE: Final = "CC BY-NC 4.0"

@@ -10,12 +10,12 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictStr, ValidationError
 
-from attune_data import affect
 from attune_data.errors import DataError, Problem, show
-from attune_data.fields import expected
-from attune_data.loading import MAX_TURNS, Conversations
-from attune_data.schema import Conversation
-from attune_data.validate import problems_of
+from attune_data.files.load import MAX_TURNS, Conversations
+from attune_data.format import affect
+from attune_data.format.fields import expected
+from attune_data.format.schema import Conversation
+from attune_data.format.validate import problems_of
 
 YES_NO: Final = ("yes", "no")
 ALTERNATES: Final = "alternates"

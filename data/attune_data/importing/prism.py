@@ -16,7 +16,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import StrictBool, StrictStr, model_validator
 
 from attune_data.errors import DataError, Problem, UnknownNameError, show
-from attune_data.fields import expected
+from attune_data.files.load import Conversations
+from attune_data.files.rows import jsonl
+from attune_data.format.fields import expected
+from attune_data.format.schema import Conversation
+from attune_data.format.validate import conversation_from
 from attune_data.importing.imported import (
     ALTERNATES,
     MODEL_REPLIES,
@@ -30,11 +34,7 @@ from attune_data.importing.imported import (
     read_as,
     stated,
 )
-from attune_data.loading import Conversations
-from attune_data.schema import Conversation
 from attune_data.seeding import digest
-from attune_data.sources import jsonl
-from attune_data.validate import conversation_from
 
 DATASET: Final = "PRISM"
 LICENCE: Final = "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)"

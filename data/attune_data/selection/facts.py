@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from attune_data.means import finite
-from attune_data.schema import Conversation, Demographics, Metadata, ParticipantProfile
+from attune_data.format.schema import Conversation, Demographics, Metadata, ParticipantProfile
+from attune_data.selection.means import finite
 
 Stated = Literal["any", "none", "unknown"]
 

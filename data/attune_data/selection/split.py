@@ -15,8 +15,8 @@ from itertools import accumulate
 from typing import Final, Literal
 
 from attune_data.errors import SettingsError, UnknownNameError, show
-from attune_data.loading import Conversations
-from attune_data.schema import Conversation, Metadata
+from attune_data.files.load import Conversations
+from attune_data.format.schema import Conversation, Metadata
 from attune_data.selection.facts import folded, stated
 
 Strata = Literal["topic", "category", "diagnosis"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
-from attune_data.loading import Conversations
-from attune_data.sources import file_name, file_number
+from attune_data.files.load import Conversations
+from attune_data.files.rows import file_name, file_number
 
 SUBSETS: Final[Mapping[str, tuple[int, ...]]] = {
     name: tuple(numbers)

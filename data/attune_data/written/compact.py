@@ -21,9 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from attune_data.affect import EMOTIONS, panas_record
-from attune_data.codebook import Codebook
-from attune_data.constants import (
+from attune_data.errors import DataError, Problem, show
+from attune_data.format.affect import EMOTIONS, panas_record
+from attune_data.format.codebook import Codebook
+from attune_data.format.constants import (
     BINARY_IDS,
     BRANCHES,
     PAIRWISE_IDS,
@@ -32,7 +33,6 @@ from attune_data.constants import (
     Q3_OPTIONS,
     ResponseName,
 )
-from attune_data.errors import DataError, Problem, show
 from attune_data.seeding import digest
 
 GOALS: Final = dict(

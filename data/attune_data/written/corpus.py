@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.jsonio import read_json
-from attune_data.sources import Row
+from attune_data.files.jsonio import read_json
+from attune_data.files.rows import Row
 from attune_data.written.compact import expand
 
 FOLDER: Path = Path(__file__).parent / "conversations"

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
+from attune_data.format.constants import JUDGE_DIMENSIONS
 from attune_episodes.judging.request import Judgement
 from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
-from attune_episodes.settings import Settings
+from attune_episodes.protocol.settings import Settings
 from attune_rewards.predictions import Judged, YesNo
 
 T = TypeVar("T")

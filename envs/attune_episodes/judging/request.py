@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Any
 
-from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
+from attune_data.format.constants import JUDGE_DIMENSIONS
+from attune_data.format.schema import Conversation
 from attune_data.importing.imported import are_model_replies
-from attune_data.schema import Conversation
 from attune_data.seeding import digest
-from attune_episodes.answers import Schema, choice_schema, object_schema, scale_schema
 from attune_episodes.parsing import Unparsed, extract_object, sound
 from attune_episodes.parsing.parse import read_answers, read_numbers
-from attune_episodes.prompts import JUDGE
-from attune_episodes.request import Message
-from attune_episodes.settings import Settings
+from attune_episodes.protocol.prompts import JUDGE
+from attune_episodes.protocol.request import Message
+from attune_episodes.protocol.schemas import Schema, choice_schema, object_schema, scale_schema
+from attune_episodes.protocol.settings import Settings
 from attune_rewards.predictions import YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from attune_data.affect import EMOTIONS, canonical_emotion
-from attune_data.constants import BRANCHES, Side
 from attune_data.errors import show
-from attune_data.fields import read_answer
-from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
+from attune_data.format.affect import EMOTIONS, canonical_emotion
+from attune_data.format.constants import BRANCHES, Side
+from attune_data.format.fields import read_answer
 from attune_episodes.parsing.decode import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, extract_object
 from attune_episodes.parsing.reasoning import plain_reply
-from attune_episodes.request import Request
+from attune_episodes.protocol.request import Request
+from attune_episodes.protocol.schemas import PANAS_CHANGE, PANAS_ITEMS
 from attune_rewards.predictions import (
     Assess,
     AssessHP,
@@ -26,7 +26,7 @@ from attune_rewards.predictions import (
     Tag,
     YesNo,
 )
-from attune_rewards.records import read_intensity
+from attune_rewards.record.read import read_intensity
 
 _BOTH: Final = ("observed", "preferred")
 _SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}

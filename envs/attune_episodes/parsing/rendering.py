@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
-from attune_episodes.request import Request
+from attune_episodes.protocol.request import Request
+from attune_episodes.protocol.schemas import PANAS_CHANGE, PANAS_ITEMS
 from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from attune_data.errors import UnknownNameError
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_episodes.policies.base import (
     BuiltinPolicy,
     ChatFunction,
@@ -21,7 +21,7 @@ from attune_episodes.policies.base import (
     Reply,
     as_policy,
 )
-from attune_episodes.settings import Settings
+from attune_episodes.protocol.settings import Settings
 
 Kind = Literal["content-free", "shallow", "reader", "oracle"]
 

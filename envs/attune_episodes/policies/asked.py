@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from attune_data.affect import EMOTIONS
-from attune_data.schema import Conversation
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.schema import Conversation
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.fitted import FittedPolicy
-from attune_episodes.request import Request
-from attune_rewards import emotion
+from attune_episodes.protocol.request import Request
+from attune_rewards.metrics import emotion
 from attune_rewards.predictions import Prediction, Tag, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_episodes.parsing import render
-from attune_episodes.request import Request
+from attune_episodes.protocol.request import Request
 from attune_rewards.predictions import Prediction
 
 Reply = str | Prediction

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
-from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
+from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
+from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_data.seeding import digest
 from attune_episodes.policies.base import BuiltinPolicy
-from attune_episodes.request import Request
-from attune_rewards.panas import spread
+from attune_episodes.protocol.request import Request
+from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 
 NO_DRAFT: Final = "…"

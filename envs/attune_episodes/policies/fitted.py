@@ -13,17 +13,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
-from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
 from attune_data.errors import SettingsError
-from attune_data.schema import Conversation
+from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE
+from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Side
+from attune_data.format.schema import Conversation
 from attune_data.seeding import digest
-from attune_episodes.plan import plan
 from attune_episodes.policies.base import BuiltinPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
-from attune_episodes.settings import Settings
-from attune_rewards import emotion, panas, questions
-from attune_rewards.branches import MIDPOINT
+from attune_episodes.protocol.plan import plan
+from attune_episodes.protocol.settings import Settings
+from attune_rewards.metrics import emotion, panas, questions
+from attune_rewards.metrics.branches import MIDPOINT
 from attune_rewards.predictions import Tag, YesNo
 from attune_rewards.truth import ConversationTruth, truth_of
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
-from attune_data.constants import BRANCHES
-from attune_data.schema import Conversation
+from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE
+from attune_data.format.constants import BRANCHES
+from attune_data.format.schema import Conversation
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import Answers
-from attune_episodes.request import Request
-from attune_rewards.branches import MIDPOINT
-from attune_rewards.panas import spread
+from attune_episodes.protocol.request import Request
+from attune_rewards.metrics.branches import MIDPOINT
+from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Draft, Prediction, Prefer, Reflect
 from attune_rewards.truth import ConversationTruth, truth_of
 

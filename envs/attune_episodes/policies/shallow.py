@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from attune_data.affect import EMOTIONS
-from attune_data.constants import Side
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.constants import Side
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers, PanasGuess, always
-from attune_episodes.request import Request
+from attune_episodes.protocol.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Tag, YesNo
 
 _WORD: Final = re.compile(r"\w{5,}")

@@ -15,14 +15,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from attune_data.schema import Conversation
-from attune_episodes.plan import plan
+from attune_data.format.schema import Conversation
 from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT
 from attune_episodes.policies.shallow import named_feelings, pick_by
-from attune_episodes.request import Request
-from attune_episodes.settings import Settings
+from attune_episodes.protocol.plan import plan
+from attune_episodes.protocol.request import Request
+from attune_episodes.protocol.settings import Settings
 from attune_rewards.predictions import Prediction, Tag
 from attune_rewards.truth import truth_of
 

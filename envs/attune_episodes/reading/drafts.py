@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.readers import reader
 from attune_rewards.predictions import ConversationPrediction, Draft

@@ -13,15 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from attune_data.constants import BINARY_IDS
-from attune_data.destination import temporary
 from attune_data.errors import DataError, Problem
-from attune_episodes.answers import Schema
+from attune_data.files.destination import temporary
+from attune_data.format.constants import BINARY_IDS
 from attune_episodes.judging import Judgement, parse_judgement, question_about
 from attune_episodes.parsing import sound
+from attune_episodes.protocol.schemas import Schema
+from attune_episodes.protocol.settings import Settings
 from attune_episodes.reading.cues import LIMIT
 from attune_episodes.reading.exchange import Exchange
-from attune_episodes.settings import Settings
 from attune_rewards.predictions import YesNo
 
 Ask = Callable[[list[dict[str, str]], Schema], str]

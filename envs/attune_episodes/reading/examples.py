@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from attune_data.schema import Conversation
+from attune_data.format.schema import Conversation
 from attune_episodes.reading.exchange import Exchange
 from attune_rewards.predictions import YesNo
 from attune_rewards.truth import truth_of

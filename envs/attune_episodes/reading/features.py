@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import log1p
 from typing import Final
 
-from attune_data.affect import POLARITY
+from attune_data.format.affect import POLARITY
 from attune_episodes.reading.cues import details, in_message, words
 from attune_episodes.reading.exchange import Exchange, advice_in
 from attune_episodes.reading.rules import RULES

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from attune_data.affect import EMOTIONS, POLARITY
+from attune_data.format.affect import EMOTIONS, POLARITY
 from attune_episodes.reading.cues import CACHED, ITEMS, LIMIT, WORDS, in_message, plain, word_list, words
 from attune_rewards.predictions import Tag
 

@@ -18,15 +18,15 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import minimize
 
-from attune_data.constants import BINARY_IDS
-from attune_data.loading import load
+from attune_data.files.load import load
+from attune_data.format.constants import BINARY_IDS
 from attune_episodes.reading.examples import Example, examples
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.features import features
 from attune_episodes.reading.fitted import WEIGHTS, FittedReader
 from attune_episodes.reading.measure import quality
 from attune_episodes.reading.own import own_part
-from attune_rewards.draft import READING_FILE
+from attune_rewards.metrics.draft import READING_FILE
 
 STRENGTH: Final = 0.03
 """The inverse of the penalty on large weights."""

@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from attune_data.constants import BINARY_IDS
-from attune_data.loading import Conversations, load
-from attune_data.schema import Conversation
+from attune_data.files.load import Conversations, load
+from attune_data.format.constants import BINARY_IDS
+from attune_data.format.schema import Conversation
 from attune_episodes.reading.drafts import read_draft
 from attune_episodes.reading.examples import examples
 from attune_episodes.reading.readers import READERS, Reader, reader
-from attune_rewards.draft import read_alignment
+from attune_rewards.metrics.draft import read_alignment
 from attune_rewards.predictions import Draft
 from attune_rewards.truth import truth_of
 

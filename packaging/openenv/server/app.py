@@ -6,7 +6,7 @@ import os
 
 import uvicorn
 
-from attune_episodes.openenv_env import attune_app
+from attune_episodes.frameworks.openenv import attune_app
 
 # a Space of Hugging Face knows its own name
 hosts = ",".join(filter(None, map(os.environ.get, ("ATTUNE_ALLOWED_HOSTS", "SPACE_HOST"))))

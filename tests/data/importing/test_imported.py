@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from attune_data import load
+from attune_data.files.write import write_folder
 from attune_data.importing import import_esconv, import_prism
-from attune_data.writing import write_folder
 from attune_env import Settings, plan, rollout, training_dataset
 from attune_episodes import builtin_policy
 from tests.command import attune_here

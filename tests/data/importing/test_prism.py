@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation
+from attune_data.format.schema import PairwiseComparison, Turn
 from attune_data.importing import Imported, import_prism
-from attune_data.schema import PairwiseComparison, Turn
 from tests.data.builders import Json
 from tests.data.importing.exports import (
     first_turn,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.results import save_results
 from attune_episodes import Settings
+from attune_episodes.frameworks.lm_eval import rollouts_from
 from tests import PATIENCE
 from tests.command import attune, read
 from tests.endpoint import answers_of, serve

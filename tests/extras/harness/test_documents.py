@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.tasks import KNOWN, PREFIX
+from attune_episodes.frameworks.lm_eval import rollouts_from
+from attune_episodes.frameworks.lm_eval.tasks import KNOWN, PREFIX
 from attune_rewards.predictions import STAGES
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE, FOLDER
 from tests.extras.pages import DOCS, run_page
-from tests.harness.test_logs import log, samples
+from tests.frameworks.lm_eval.test_logs import log, samples
 from tests.running.playing import sample
 
 

@@ -13,10 +13,10 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 
 from attune_data.errors import AttuneError
-from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.tasks import OF_ALL, OF_STAGE
 from attune_env.running.settings import Patience
 from attune_episodes import Request, plan
+from attune_episodes.frameworks.lm_eval import rollouts_from
+from attune_episodes.frameworks.lm_eval.tasks import OF_ALL, OF_STAGE
 from attune_rewards.predictions import STAGES
 from tests.data.builders import Json
 from tests.endpoint import Answers, answers_of, serve
@@ -171,7 +171,7 @@ def test_a_model_of_the_same_process_stops_at_the_end_of_its_turn() -> None:
 def test_a_version_that_calls_tasks_in_another_way_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch, installed: str
 ) -> None:
-    monkeypatch.setattr("attune_env.lm_eval_tasks.run.version", lambda name: installed)
+    monkeypatch.setattr("attune_episodes.frameworks.lm_eval.run.version", lambda name: installed)
     with serve(answers_of(sample(1))) as server:
         with pytest.raises(AttuneError, match=rf"lm-eval {re.escape(installed)} is installed.*<0\.5"):
             evaluate(server, "attunebench", metadata={"attune_number": 1})

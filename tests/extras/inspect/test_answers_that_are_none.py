@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from attune_data import load
-from attune_episodes.inspect_env import rollouts_from
+from attune_episodes.frameworks.inspect import rollouts_from
 from tests.endpoint import answers_of, serve
 from tests.endpoint.faults import Fault
 from tests.extras.inspect.evaluating import Json, evaluated, named, written

@@ -17,15 +17,14 @@ import pytest
 from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import UntestedVersionWarning
-from attune_env import inspect_task
+from attune_env import inspect_task, tasks
 from attune_env.inspect_task import attune
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.inspect_env import tasks
-from attune_episodes.inspect_env.tasks import metrics_of, task_of
-from attune_rewards.aggregate import flatten
+from attune_episodes.frameworks.inspect.tasks import metrics_of, task_of
+from attune_rewards.metrics.aggregate import flatten
+from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.predictions import STAGES
-from attune_rewards.records import read_record
-from attune_rewards.scoring import score_conversation
+from attune_rewards.record.read import read_record
 from tests import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -155,7 +154,7 @@ def python(code: str) -> str:
 
 @pytest.mark.parametrize("code", [
     "import attune_env.inspect_task",
-    "from attune_episodes.inspect_env import rollouts_from; rollouts_from('x.eval')",
+    "from attune_episodes.frameworks.inspect import rollouts_from; rollouts_from('x.eval')",
 ])  # fmt: skip
 def test_without_the_extra_the_install_line_is_told(code: str) -> None:
     told = python(

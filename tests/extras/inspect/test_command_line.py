@@ -13,7 +13,7 @@ from attune_data import load
 from attune_data.selection import select
 from attune_env import save_results
 from attune_episodes import Settings
-from attune_episodes.inspect_env import rollouts_from
+from attune_episodes.frameworks.inspect import rollouts_from
 from tests import PATIENCE
 from tests.command import attune, composites, read
 from tests.endpoint import answers_of, serve

@@ -12,9 +12,9 @@ import pytest
 from attune_data import Conversations, load
 from attune_data.errors import DataError
 from attune_env import save_results
-from attune_env.running.samples import sample_spread, split_sample
+from attune_env.results.samples import sample_spread, split_sample
 from attune_episodes import Request, plan
-from attune_episodes.inspect_env import rollouts_from
+from attune_episodes.frameworks.inspect import rollouts_from
 from tests.endpoint import answers_of, serve
 from tests.extras.inspect.evaluating import evaluated, named, scored, written
 

@@ -12,8 +12,8 @@ import pytest
 from attune_data import Conversations, load
 from attune_env import save_results
 from attune_episodes import Request
-from attune_episodes.inspect_env import rollouts_from
-from attune_episodes.unanswered import unanswered
+from attune_episodes.frameworks.inspect import rollouts_from
+from attune_episodes.protocol.unanswered import unanswered
 from tests.data.builders import replaced, without
 from tests.endpoint import Server, answers_of, serve
 from tests.extras.inspect.evaluating import (

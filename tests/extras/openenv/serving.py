@@ -14,7 +14,7 @@ import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from attune_episodes.openenv_env import attune_app
+from attune_episodes.frameworks.openenv import attune_app
 from tests import PATIENCE
 from tests.command import ATTUNE
 

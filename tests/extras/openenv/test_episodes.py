@@ -15,14 +15,15 @@ import pytest
 from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError
 from attune_data.extras import UntestedVersionWarning
-from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
-from attune_episodes.openenv_env import AttuneAction, AttuneClient, AttuneObservation, attune_app
-from attune_episodes.openenv_env.environment import AttuneEnvironment
+from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, plan, rollout
+from attune_episodes.frameworks import openenv
+from attune_episodes.frameworks.openenv import AttuneAction, AttuneClient, AttuneObservation, attune_app
+from attune_episodes.frameworks.openenv.environment import AttuneEnvironment
 from attune_episodes.policies.base import prepared
-from attune_episodes.source import ConversationSource
+from attune_episodes.source.source import ConversationSource
 from attune_rewards import RewardSpec
-from tests.episodes.leaks import answered_otherwise, unanswered
 from tests.extras.openenv.serving import served, wire
+from tests.protocol.leaks import answered_otherwise, unanswered
 
 DATA = load("sample")
 SCORES = ("parts", "value", "weight", "reason", "total")
@@ -275,7 +276,7 @@ def test_what_cannot_be_served_is_told_at_once(arguments: dict[str, Any], error:
 def test_another_version_of_openenv_is_warned_of_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UntestedVersionWarning)
-        assert openenv_env.__getattr__("AttuneClient") is AttuneClient  # the installed one was tested
-    monkeypatch.setattr(openenv_env, "TESTED", ("9.7", "9.8"))
+        assert openenv.__getattr__("AttuneClient") is AttuneClient  # the installed one was tested
+    monkeypatch.setattr(openenv, "TESTED", ("9.7", "9.8"))
     with pytest.warns(UntestedVersionWarning, match=r"openenv 0\..* is installed.*9\.7"):
-        assert openenv_env.__getattr__("AttuneClient") is AttuneClient
+        assert openenv.__getattr__("AttuneClient") is AttuneClient

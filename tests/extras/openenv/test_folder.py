@@ -27,8 +27,8 @@ import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 
 from attune_data import load
-from attune_episodes.openenv_env import AttuneClient
-from attune_rewards.spec import RewardSpec
+from attune_episodes.frameworks.openenv import AttuneClient
+from attune_rewards.reward.spec import RewardSpec
 from tests import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]

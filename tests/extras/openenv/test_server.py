@@ -12,8 +12,8 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from attune_data.loading import load
-from attune_episodes.openenv_env import AttuneClient
+from attune_data.files.load import load
+from attune_episodes.frameworks.openenv import AttuneClient
 from tests.extras.openenv.serving import PATIENCE, command, seated, served, wire
 
 DATA = load("sample")

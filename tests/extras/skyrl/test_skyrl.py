@@ -15,11 +15,12 @@ skyrl_gym = pytest.importorskip("skyrl_gym")
 from attune_data import DataError  # noqa: E402
 from attune_data.extras import UntestedVersionWarning  # noqa: E402
 from attune_episodes import score_row  # noqa: E402
-from attune_episodes.episode import EpisodeOverError  # noqa: E402
-from attune_episodes.trainers import skyrl, to_skyrl, training_dataset  # noqa: E402
-from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
+from attune_episodes.frameworks import skyrl  # noqa: E402
+from attune_episodes.frameworks.skyrl import register_environments  # noqa: E402
+from attune_episodes.play.episode import EpisodeOverError  # noqa: E402
+from attune_episodes.training import to_skyrl, training_dataset  # noqa: E402
 from tests.extras.pages import run_page  # noqa: E402
-from tests.trainers.batches import replies  # noqa: E402
+from tests.training.batches import replies  # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="module")

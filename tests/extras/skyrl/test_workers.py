@@ -20,8 +20,8 @@ from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator  # noqa
 from skyrl.train.generators.utils import prepare_generator_input  # noqa: E402
 
 from attune_episodes import score_row  # noqa: E402
-from attune_episodes.trainers import to_skyrl  # noqa: E402
-from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
+from attune_episodes.frameworks.skyrl import register_environments  # noqa: E402
+from attune_episodes.training import to_skyrl  # noqa: E402
 from tests.documents import ROOT  # noqa: E402
 from tests.extras.bytewise import model_folder, tokenizer  # noqa: E402
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
-from attune_episodes.trainers import demonstrations, preference_pairs
+from attune_episodes.training import demonstrations, preference_pairs
 from tests.extras.trl import tiny
 
 

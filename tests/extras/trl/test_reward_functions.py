@@ -10,7 +10,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from attune_data import Conversations
 from attune_episodes import score_row
-from attune_episodes.trainers import reward_functions, training_dataset
+from attune_episodes.training import reward_functions, training_dataset
 from tests.extras.trl import tiny
 
 REWARD = "skill"

@@ -14,11 +14,11 @@ import pytest
 import verifiers.v1 as vf
 
 from attune_episodes import builtin_policy, rollout
-from attune_episodes.verifiers_env import AttuneTasksetConfig, rollouts_from
-from attune_episodes.verifiers_env.config import AttuneHarnessConfig
+from attune_episodes.frameworks.verifiers import AttuneTasksetConfig, rollouts_from
+from attune_episodes.frameworks.verifiers.config import AttuneHarnessConfig
 from tests import PATIENCE
 from tests.endpoint import serve
-from tests.verifiers_env.play import lexicon, sample
+from tests.frameworks.verifiers.play import lexicon, sample
 
 BIN = Path(sys.executable).parent
 DOCS = Path(__file__).parents[3] / "docs" / "verifiers.md"

@@ -18,11 +18,11 @@ import verifiers.v1 as vf
 from verifiers.v1.serve import EnvClient, env_config_data, serve_env
 
 from attune_episodes import builtin_policy, rollout, score_row
-from attune_episodes.trainers import training_dataset
-from attune_episodes.verifiers_env import rollouts_from
+from attune_episodes.frameworks.verifiers import rollouts_from
+from attune_episodes.training import training_dataset
 from tests import PATIENCE
 from tests.endpoint import serve
-from tests.verifiers_env.play import MODEL, context, environment, lexicon, played, sample
+from tests.frameworks.verifiers.play import MODEL, context, environment, lexicon, played, sample
 
 NUMBER = 6
 

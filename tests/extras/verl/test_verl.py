@@ -19,11 +19,11 @@ from verl.utils.dataset.rl_dataset import RLHFDataset
 from verl.workers.reward_manager import NaiveRewardManager
 
 from attune_episodes import score_row
-from attune_episodes.trainers import to_verl, training_dataset
-from attune_episodes.trainers.verl import compute_score
+from attune_episodes.frameworks.verl import compute_score
+from attune_episodes.training import to_verl, training_dataset
 from tests.extras.bytewise import tokenizer
 from tests.extras.pages import DOCS, run_page
-from tests.trainers.batches import replies
+from tests.training.batches import replies
 
 ROWS: Final = training_dataset("sample").select(range(12))
 

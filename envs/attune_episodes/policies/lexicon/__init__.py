@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from attune_data.constants import Side
+from attune_data.format.constants import Side
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.lexicon.behaviour import observed, wished
 from attune_episodes.policies.lexicon.reflection import reflected
+from attune_episodes.protocol.request import Request
 from attune_episodes.reading.cues import words
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.feelings import read
-from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
 
 REASONING: Final = "Read with a word list and simple cues."

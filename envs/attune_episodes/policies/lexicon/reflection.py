@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
-from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.format.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
+from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_episodes.protocol.request import Request
 from attune_episodes.reading.cues import shared
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.feelings import Feelings
-from attune_episodes.request import Request
-from attune_rewards.panas import spread
+from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Reflect
 
 TYPICAL: Final = (30.0, 25.0)

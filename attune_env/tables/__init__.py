@@ -1,0 +1,1 @@
+"""Tables: built once, shown in a terminal, as Markdown or HTML; the names and groups of what they show."""

@@ -1,0 +1,173 @@
+"""Read records from folders, JSONL files and `datasets`, each record with its place.
+
+A row of a dataset has either the record's fields as columns, or one column `record` with its JSON text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
+from attune_data.extras import needs_extra
+from attune_data.files.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
+
+Row = tuple[str, Callable[[], Any]]
+"""The place of a record, and the function that reads it."""
+_FILE_NAME: Final = re.compile(r"conversation_([0-9]+)\.json")
+_NEARLY: Final = re.compile(r"conversation[ _.-]*[0-9].*\.jsonl?", re.IGNORECASE | re.DOTALL)
+_NAMED: Final = 5
+"""Names that a warning lists; the others are counted."""
+_log = logging.getLogger(__name__)
+
+
+def file_name(number: int) -> str:
+    """`conversation_N.json`; `number` is 0 or more."""
+    return f"conversation_{number}.json"
+
+
+def file_number(name: str) -> int | None:
+    """N of `conversation_N.json`; None for any other name (pass the name without its folder)."""
+    match = _FILE_NAME.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def check_name(name: str) -> None:
+    """Raise DataError for a source that no file can be called, such as one with a zero byte."""
+    try:
+        if b"\0" not in os.fsencode(name):
+            return
+    except UnicodeEncodeError:  # half of a character
+        pass
+    found, expected = "a character that no file name can have", "a path, the name of a dataset, or sample"
+    raise DataError(Problem(one_line(name), "", found, expected, "check the path"))
+
+
+def folder(path: Path) -> list[Row]:
+    """The files `conversation_N.json` of a folder, sorted by number.
+
+    Logs a warning, which commands show, about names that are nearly of this form and about numbers that occur
+    twice: neither is an error, and both are easily overlooked.
+    """
+    inside = sorted(path.iterdir())
+    numbered = sorted((n, f.name, f) for f in inside if (n := file_number(f.name)) is not None)
+    if not numbered:
+        below = [d for d in inside if d.is_dir() and any(d.glob("conversation_*.json"))]
+        names = ", ".join(f.name for f in inside[:3]) + (" …" if len(inside) > 3 else "")
+        advice = f"the folder contains {names}" if inside else "the folder is empty"
+        found, wanted = "no conversation_N.json file", "conversation_1.json and so on"
+        advice = f"did you mean {below[0]}?" if below else advice
+        raise DataError(Problem(str(path), "", found, wanted, advice))
+    if nearly := [f.name for f in inside if file_number(f.name) is None and _NEARLY.fullmatch(f.name)]:
+        _log.warning("warning: %s: %s: not read; expected names like conversation_1.json",
+                     one_line(str(path)), _listed(nearly))  # fmt: skip
+    for number, group in groupby(numbered, lambda one: one[0]):
+        if len(same := [name for _, name, _ in group]) > 1:
+            _log.warning("warning: %s: %s: read as %d conversations, though all are number %d",
+                         one_line(str(path)), _listed(same), len(same), number)  # fmt: skip
+    return [(str(file), partial(read_json, file)) for _, _, file in numbered]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(one_line, names[:_NAMED])) + more
+
+
+def jsonl(path: Path) -> Iterator[Row]:
+    """The non-blank lines of a file, each a record; raises DataError if the file cannot be read."""
+    check_regular(path)
+    empty, offset = True, 0
+    try:
+        with path.open("rb") as file:
+            # split only at \n, since other line breaks may occur inside JSON strings
+            for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), 1):
+                where = f"{path}:{number}"
+                if len(line) > MAX_BYTES:
+                    found, wanted = "a longer line", f"at most {MAX_BYTES / 1e6:.0f} MB in one line"
+                    raise DataError(Problem(where, "", found, wanted, "is this a file of conversations?"))
+                if line.removeprefix(codecs.BOM_UTF8).strip():
+                    empty = False
+                    yield where, partial(_record, path, offset, len(line), where)
+                offset += len(line)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if empty:
+        raise DataError(Problem(str(path), "", "an empty file", "one conversation per line"))
+
+
+def _record(path: Path, offset: int, length: int, where: str) -> Any:
+    """Read a line at its place, so that lines need not be kept in memory to be read again."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            text = file.read(length).removesuffix(b"\n").decode("utf-8-sig" if offset == 0 else "utf-8")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise bad_byte(where, offset, error) from error
+    return parse_json(text, where, if_cut="it is cut off: download it again, or write one record per line")
+
+
+def is_saved_dataset(path: Path) -> bool:
+    """Whether a folder was written by `save_to_disk`."""
+    return (path / "dataset_dict.json").exists() or (path / "state.json").exists()
+
+
+def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
+    """The rows of a saved dataset (a path) or of one that `datasets` loads by name.
+
+    Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
+    """
+    with needs_extra("datasets", "datasets"):
+        import datasets
+
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # failures are reported below
+    saved = isinstance(source, Path)
+    try:
+        loaded = datasets.load_from_disk(str(source)) if saved else datasets.load_dataset(str(source))
+    except Exception as error:  # it raises many kinds of errors, all of which mean "not readable"
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        if saved:
+            found = f"a saved dataset that cannot be loaded: {why}"
+            wanted, advice = "a folder written by save_to_disk, with at least one row", ""
+        else:
+            found = f"no such path, and no dataset of that name could be loaded: {why}"
+            wanted, advice = "an existing path or the name of a dataset", "check the spelling and the network"
+        raise DataError(Problem(str(source), "", found, wanted, advice)) from error
+    if isinstance(loaded, datasets.DatasetDict):
+        if split is None and len(loaded) > 1:
+            names = ", ".join(map(one_line, loaded))
+            raise SettingsError(f"{source} has the splits {names}; choose one (split=…)")
+        if split is not None and split not in loaded:
+            raise UnknownNameError("split", split, loaded)
+        loaded = loaded[split or next(iter(loaded))]
+    # as Arrow, not decoded: decoding images or audio would open the paths and URLs in them
+    rows = loaded.with_format("arrow")
+    for index in range(len(rows)):
+        where = f"{source}[{index}]"
+        yield where, partial(_row, rows, index, where)
+
+
+def _row(rows: Any, index: int, where: str) -> Any:
+    (row,) = rows[index].to_pylist()
+    if "record" not in row:
+        return without_nulls(row)
+    if not isinstance(row["record"], str):
+        raise DataError(Problem(where, "record", show(row["record"]), "the JSON text of one conversation"))
+    return parse_json(row["record"], where)
+
+
+def without_nulls(value: Any) -> Any:
+    """Remove the nulls that Arrow adds to mixed records; absent and null mean the same here."""
+    if isinstance(value, dict):
+        return {key: without_nulls(child) for key, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [without_nulls(child) for child in value]
+    return value

@@ -1,0 +1,1 @@
+"""The format of a conversation: schema, fields, codebook, and the checks."""

@@ -1,0 +1,1 @@
+"""Where conversations come from, and what they may be used for."""

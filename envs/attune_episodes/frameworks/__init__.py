@@ -1,0 +1,1 @@
+"""Adapters, one per framework: each translates, and computes nothing of its own."""

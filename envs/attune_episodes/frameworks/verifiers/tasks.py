@@ -1,0 +1,251 @@
+"""`AttuneTaskset` and its tasks: the data sent to workers, and the scoring of traces."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import verifiers.v1 as vf
+from pydantic import Field
+from verifiers.v1.runtimes import Runtime
+
+from attune_data.errors import AttuneError, show
+from attune_data.files.load import Conversations
+from attune_data.format.schema import Conversation
+from attune_episodes.frameworks.verifiers.config import (
+    AttuneTaskConfig,
+    AttuneTasksetConfig,
+    Granularity,
+    configured,
+)
+from attune_episodes.frameworks.verifiers.logs import entries_in, replies_in
+from attune_episodes.frameworks.verifiers.validity import problem_of
+from attune_episodes.parsing import parse, sound
+from attune_episodes.play.episode import Episode, parse_rate
+from attune_episodes.play.score import score
+from attune_episodes.play.task import Task
+from attune_episodes.training.rows import RowMaker, unscored
+from attune_rewards.metrics.strict import unscored_share
+from attune_rewards.reward.score import Score, part_means, scored_requests
+from attune_rewards.truth import truth_of
+
+AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
+AnyTask: TypeAlias = vf.Task[Any, Any, Any]
+AnyEpisode: TypeAlias = vf.Episode[Any, Any, Any]
+logger = logging.getLogger(__name__)
+
+
+class NotPlayableError(AttuneError, SystemExit):
+    """Data or settings with which nothing can be played; the cause is the original error.
+
+    If uncaught, it ends a command with only its message, like verifiers' own errors. `except Exception`
+    catches it as usual.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = message  # Python prints this instead of a traceback
+
+
+class AttuneData(vf.TaskData):
+    """One task: a conversation, or one request of it.
+
+    It contains only what cannot be derived, except for the prompt of a single request, which other harnesses
+    expect there.
+    """
+
+    granularity: Granularity = "conversation"
+    conversation: dict[str, Any]
+    """The record in the benchmark's format. It has the annotated answers, so never show it to a model."""
+    settings: dict[str, Any]
+    """The settings, from `Settings.to_json`."""
+    reward: dict[str, Any]
+    """The reward: `attune_rewards.reward.spec_files.describe_reward`."""
+    request: str | None = None
+    """The id of the single request, `conversation/turn/stage`; None for a whole conversation."""
+
+    @staticmethod
+    def of(task: Task) -> AttuneData:
+        """The data of a task; for a single request, it includes the prompt, for any chat harness."""
+        data = task.to_json()
+        if task.only is None:
+            # verifiers requires a prompt for every task; the harness follows the plan
+            prompt: Any = task.conversation.turns[0].user_message or " "
+            return AttuneData(name=data["id"], prompt=prompt, **data)
+        (system, *rest) = task.requests[0].chat()
+        about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
+        return AttuneData.model_validate({**data, **about, "prompt": rest})
+
+    @property
+    def task(self) -> Task:
+        """The engine's task."""
+        return Task.from_json(self.__dict__)
+
+    def check_prompts(self) -> None:
+        """Raise DataError if this process would ask anything other than what the task was made for."""
+        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
+
+
+class AttuneState(vf.State):
+    """The state of a rollout in addition to its trace; it is not saved."""
+
+    outcomes: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
+    """Request id -> (raw reply, parsed reply), so that no reply is parsed twice."""
+
+
+def state_of(trace: AnyTrace) -> AttuneState:
+    """The state of a trace, converted to ours on first access."""
+    state = trace.state
+    if not isinstance(state, AttuneState):
+        state = trace.state = AttuneState(artifacts=state.artifacts)
+    return state
+
+
+def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
+    """Request id -> (raw reply, parsed reply); a missing reply counts as an empty one."""
+    replies, outcomes = replies_of(trace, task), state_of(trace).outcomes
+    for request in task.requests:
+        text = sound(replies.get(request.id, ""))
+        if request.id not in outcomes or outcomes[request.id][0] != text:
+            outcomes[request.id] = text, parse(request, text)
+    return outcomes
+
+
+def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
+    """Request id -> raw reply, for the requests that were answered."""
+    return replies_in(trace.info, [node.message.content for node in trace.nodes if node.sampled], task)
+
+
+class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
+    """One conversation, or one request of it.
+
+    Scoring reads only the raw replies in the trace, so that `vf-replay` can score old traces again without a
+    model. A request without a reply earns as much as an empty reply; the environment decides whether a trace
+    is complete (`AttuneEnv.finalize`).
+    """
+
+    @property
+    def key(self) -> str:
+        """The id of the conversation, or of the request."""
+        return self.data.id or self.hash
+
+    @vf.reward(weight=1.0)
+    async def total(self, trace: AnyTrace) -> dict[str, float]:
+        """Score the replies: name of the total -> value.
+
+        For a conversation, this is the return of the episode, such as `composite_strict` (the strict
+        Composite / 100, in [0, 1]) or `composite_partial`; for a request, the value of its score,
+        `<reward>_request`. Empty if the reward scores nothing.
+        """
+        task = self.data.task
+        if task.only is not None:
+            value = _request_score(task, trace).value
+            return {} if value is None else {f"{task.spec.name}_request": value}
+        episode = _played(task, trace)
+        return {} if episode.total_name == "not_scored" else {episode.total_name: episode.total}
+
+    @vf.metric
+    async def parts(self, trace: AnyTrace) -> dict[str, float]:
+        """The mean score of each part over the requests that score it, and counts of replies and retries."""
+        task = self.data.task
+        entries = entries_in(trace.info).values()
+        counted = {
+            "requests": float(len(task.requests)),
+            "answered": float(len(replies_of(trace, task))),
+            "reasks": float(sum(entry.get("asks", 1) - 1 for entry in entries)),
+            "retries": float(sum(entry.get("calls", 1) - entry.get("asks", 1) for entry in entries)),
+        }
+        if task.only is not None:
+            earned = _request_score(task, trace)
+            parsed = float(not earned.reason.startswith("unparsed"))
+            return {**earned.parts, "weight": earned.weight, "parse_rate": parsed, **counted}
+        steps = _played(task, trace).steps
+        return {
+            **part_means(step.score for step in steps),
+            "parse_rate": parse_rate(steps),
+            "unscored_share": unscored_share(truth_of(task.conversation)),
+            **counted,
+        }
+
+    async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
+        """Compute rewards and metrics, then run the draft judge if enabled; its failure affects neither."""
+        # releases of verifiers after 0.4.0 pass more arguments (a deployment): passed on, not used here
+        await super().score(trace, runtime, *args, **kwargs)
+        judge = self.config.draft_judge
+        if judge.enabled and self.data.request is None and not self.scoring_deferred:
+            from attune_episodes.frameworks.verifiers.judge import rate_drafts
+
+            await rate_drafts(judge, self.data.task, trace)
+
+    async def validate(self, runtime: Runtime) -> bool:
+        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
+        self.data.check_prompts()
+        problem = problem_of(self.data)
+        if problem is not None:
+            logger.warning("%s is not valid: %s", self.data.id, problem)
+        return problem is None
+
+
+def _played(task: Task, trace: AnyTrace) -> Episode:
+    outcomes = outcomes_of(trace, task)
+    episode = Episode(task.conversation, task.settings, task.spec)
+    while not episode.done:
+        text, outcome = outcomes[episode.request.id]
+        episode.take(outcome, text)
+    return episode
+
+
+def _request_score(task: Task, trace: AnyTrace) -> Score:
+    (request,) = task.requests
+    _, outcome = outcomes_of(trace, task)[request.id]
+    return score(task.conversation, request, outcome, task.spec, stages=task.settings.stages)
+
+
+class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
+    """A taskset of annotated conversations or their scored requests.
+
+    All problems with the configuration (settings, reward and data) are reported when the taskset is made;
+    `load` then only makes tasks. A mixture with weights is endless without a `number`: the taskset declares
+    this (`INFINITE`), so that evaluation requires `-n` and trainers take as many as they need.
+    """
+
+    def __init__(self, config: AttuneTasksetConfig) -> None:
+        super().__init__(config)
+        try:
+            chosen, self.settings, self.spec = configured(config)
+            shaped = config.granularity == "request"
+            self.conversations = chosen.choose(
+                training=shaped if config.training is None else config.training
+            )
+            self.INFINITE = not isinstance(self.conversations, Conversations)
+            if not any(map(self._scores, self.conversations.by_id.values())):
+                raise unscored(self.spec.name, config.data)
+        except AttuneError as error:
+            raise NotPlayableError(str(error)) from error
+        if self.settings.codebook.path != config.codebook:
+            logger.info("questions in the wording of %s", self.settings.codebook.path)
+
+    def load(self) -> Iterator[AttuneTask]:
+        """The tasks in the order of the data; conversations in which nothing is scored are left out."""
+        config = self.config
+        maker = RowMaker(self.settings, self.spec)
+        left_out: list[str] = []
+        for conversation in iter(self.conversations):
+            if not self._scores(conversation):
+                if not self.INFINITE:
+                    left_out.append(conversation.conversation_id)
+                continue
+            whole = config.granularity == "conversation"
+            for request in [None] if whole else [row["id"] for row in maker.rows(conversation)]:
+                task = Task(conversation, self.settings, self.spec, request)
+                yield AttuneTask(AttuneData.of(task), config.task)
+        if left_out:
+            logger.warning(
+                "%d conversations left out, in which reward %r scores nothing: %s",
+                len(left_out), self.spec.name, ", ".join(map(show, left_out[:5])),
+            )  # fmt: skip
+
+    def _scores(self, conversation: Conversation) -> bool:
+        drafts = self.config.task.draft_judge.enabled and "draft" in self.settings.stages
+        return drafts or bool(scored_requests(conversation, self.spec, self.settings.stages))

@@ -1,0 +1,31 @@
+"""verl: `compute_score`, a custom reward function. `columns.to_verl` makes the rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attune_data.extras import warn_if_untested
+from attune_episodes.training.scoring import score_truth
+from attune_episodes.training.truth import PARTS
+from attune_rewards.reward.score import OK
+
+TESTED: Final = ("0.9", "0.10")
+"""The range of tested versions of verl; the upper end is excluded."""
+# checked here, since verl loads this file and calls nothing else in it before the first reply
+warn_if_untested("verl", *TESTED)
+
+
+def compute_score(
+    data_source: str, solution_str: str, ground_truth: str, extra_info: object = None, **others: object
+) -> dict[str, float | None]:
+    """Score a response by the row's `truth`; the signature is that of verl's custom reward functions.
+
+    Returns:
+        `score`, the row's reward; `parsed`, 1.0 or 0.0; and every part's score in [0, 1], None if the row
+        does not ask for it. The keys are always the same, as verl requires.
+
+    Raises DataError for a ground truth that this package did not write. No text of a model raises an error.
+    """
+    scored = score_truth(ground_truth, solution_str)
+    parsed = 1.0 if scored.reason == OK else 0.0
+    return {"score": scored.value, "parsed": parsed, **{name: scored.parts.get(name) for name in PARTS}}

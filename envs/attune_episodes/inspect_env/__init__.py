@@ -1,9 +1,0 @@
-"""The conversations as an Inspect task: `inspect eval attune_env/attune`. Needs the extra `inspect`.
-
-Task, solver and scorer are registered in `attune_env.inspect_task`, because Inspect takes the first part of a
-name from the package that defines it. Nothing here loads Inspect before it is needed.
-"""
-
-from attune_episodes.inspect_env.logs import rollouts_from
-
-__all__ = ["rollouts_from"]

@@ -1,0 +1,1 @@
+"""What is asked: settings, prompts, and the plan of requests of a conversation."""

@@ -1,0 +1,75 @@
+"""JSON schemas of the answers, also sent to servers for structured output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from attune_data.format.affect import EMOTIONS
+from attune_data.format.constants import BRANCHES
+
+if TYPE_CHECKING:
+    from attune_episodes.protocol.request import Request
+
+Schema = dict[str, Any]
+PANAS_ITEMS = "post_panas"
+PANAS_CHANGE = "panas_change"
+
+
+def object_schema(properties: Mapping[str, Any], *, verbose: bool = False) -> Schema:
+    """Schema of an object with exactly these properties; reasoning comes first, so it can inform the rest."""
+    wanted = {"reasoning": {"type": "string"}, **properties} if verbose else dict(properties)
+    return {
+        "type": "object",
+        "properties": wanted,
+        "required": list(wanted),
+        "additionalProperties": False,
+    }
+
+
+def scale_schema(names: Sequence[str], low: int, high: int) -> Schema:
+    """Schema of an object that maps each name to a whole number on a scale."""
+    return object_schema({name: {"type": "integer", "minimum": low, "maximum": high} for name in names})
+
+
+def choice_schema(names: Sequence[str], *values: str) -> Schema:
+    """Schema of an object that maps each name to one of the values."""
+    return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
+
+
+def schema_of(request: Request) -> Schema:
+    """The JSON schema of the answer to a request, with a reasoning field in verbose modes."""
+    properties: Schema = {}
+    if request.stage == "draft":
+        properties["draft"] = {"type": "string"}
+    elif request.stage == "prefer":
+        properties["picks"] = choice_schema([str(c.number) for c in request.comparisons], "A", "B")
+    elif request.stage == "reflect":
+        one = {
+            name: {"type": "string"} | ({"enum": list(o)} if o else {}) for name, o in request.options.items()
+        }
+        changes = request.wants_change
+        panas = scale_schema(EMOTIONS, *((-6, 6) if changes else (1, 7)))
+        properties = {
+            PANAS_CHANGE if changes else PANAS_ITEMS: panas,
+            **one,
+            "q1_lookingFor": {"type": "array", "items": one["q1_lookingFor"]},
+            "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
+            "fourBranchScores": scale_schema(BRANCHES, 1, 7),
+        }
+    else:
+        if request.stage == "assess":
+            properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
+        if request.questions:
+            both = choice_schema(request.questions, "yes", "no")
+            properties |= {"observed": both, "preferred": deepcopy(both)}
+    return object_schema(properties, verbose=request.verbose)
+
+
+_TAG = object_schema(
+    {
+        "emotion": {"type": "string", "enum": list(EMOTIONS)},
+        "intensity": {"type": "integer", "minimum": 1, "maximum": 7},
+    }
+)

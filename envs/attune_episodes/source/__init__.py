@@ -1,0 +1,1 @@
+"""Which conversations an environment plays, and in which order."""

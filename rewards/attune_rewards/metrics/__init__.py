@@ -1,0 +1,1 @@
+"""The metrics, one module per topic, and the scores of a conversation computed from them."""

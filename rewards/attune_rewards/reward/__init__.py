@@ -1,0 +1,1 @@
+"""Rewards: parts with weights, the presets, and the score of a request."""
