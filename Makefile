@@ -72,23 +72,23 @@ doctests: $(VENV)/.installed-dev  ## Examples in docstrings
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors attune_env envs rewards data
 
 release: $(VENV)/.installed-dev  ## Rehearse a release: build into dist/, check, install and use what would be uploaded
-	$(BIN)/python -m tests.check_release
+	$(BIN)/python -m tools.check_release
 
 hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub
-	$(BIN)/python packaging/hub/make.py build/hub
+	$(BIN)/python -m tools.hub_folder build/hub
 
 openenv: $(VENV)/.installed-dev  ## Make build/attune_env, the folder that OpenEnv builds and pushes
-	$(BIN)/python packaging/openenv/make.py build/attune_env
+	$(BIN)/python -m tools.openenv_folder build/attune_env
 
 check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv each, one after the other
-	$(BIN)/python tests/check_extras.py
+	$(BIN)/python -m tools.check_extras
 
 soak: $(VENV)/.installed-dev  ## What takes an hour
 	$(BIN)/python -m pytest --quiet -s -m soak
 
 docs: $(VENV)/.created  ## Build the documentation site into site/
 	$(PIP) --editable ".[docs]"
-	$(BIN)/python docs/build_site.py site
+	$(BIN)/python -m tools.build_site site
 
 bench: $(VENV)/.installed  ## Speed, as ratios measured in one run
 	$(BIN)/python -m tests.bench

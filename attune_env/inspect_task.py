@@ -6,27 +6,17 @@ wherever the extra `inspect` is installed.
 
 from __future__ import annotations
 
-from attune_data.errors import AttuneError
-from attune_data.extras import needs_extra, warn_if_untested
-from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.frameworks.inspect.tasks import (
-    BELOW,
-    CLUSTER,
-    OLDEST,
-    Text,
-    metadata_of,
-    names_in,
-    score_replies,
-    task_of,
-    tasks_of,
-)
+from attune_data.extras import needs_extra
+from attune_episodes.frameworks.inspect.arguments import Text, names_in
+from attune_episodes.frameworks.inspect.scores import score_replies
+from attune_episodes.frameworks.inspect.tasks import CLUSTER, task_of
 
 with needs_extra("inspect", "inspect_ai"):
-    from click import ClickException, get_current_context
     from inspect_ai import Task, task
-    from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+    from attune_episodes.frameworks.inspect.run import ask_all, make_task
 
 __all__ = ["attune", "attune_scores", "walk_plan"]
 
@@ -73,35 +63,7 @@ def attune(
 
     Raises an AttuneError if the arguments or the data are wrong; Inspect's command line shows its message.
     """
-    given = dict(locals())
-    warn_if_untested("inspect-ai", OLDEST, BELOW)
-    try:
-        conversations, tasks = tasks_of(given)
-    except AttuneError as error:
-        if get_current_context(silent=True) is None:
-            raise
-        # the command line shows this error as one message, but others with a stack
-        raise ClickException(str(error)) from error
-    samples = [
-        Sample(
-            id=one.conversation.conversation_id,
-            # for readers of the log; the solver follows the plan
-            input=one.conversation.turns[0].user_message or " ",
-            metadata=metadata_of(one),
-        )
-        for one in tasks
-    ]
-    return Task(
-        dataset=MemoryDataset(samples, name=conversations.source),
-        solver=walk_plan(reasks, parallel, structured, finish_ok),
-        scorer=attune_scores(),
-        version=SCORING_VERSION,
-        metadata={
-            "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
-            "settings": tasks[0].settings.describe(),
-            "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
-        },
-    )
+    return make_task(dict(locals()), walk_plan, attune_scores)
 
 
 @solver
@@ -116,8 +78,6 @@ def walk_plan(
         structured: hold answers to their JSON schema.
         finish_ok: finish reasons that count as the model's own end.
     """
-    from attune_episodes.frameworks.inspect.run import ask_all
-
     ends = names_in("finish_ok", finish_ok)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the site that `make docs` builds (`docs/build_site.py`)."""
+"""Settings of Sphinx for the site that `make docs` builds (`tools/build_site.py`)."""
 
 from attune_data import __version__
 

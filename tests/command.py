@@ -72,11 +72,11 @@ def _process(argv: list[str], cwd: Path, environment: dict[str, str]) -> Done:
     )  # fmt: skip
 
 
-def loaded_by(statement: str) -> set[str]:
-    """Top-level modules loaded in a fresh interpreter after a statement."""
-    report = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    command = [sys.executable, "-c", f"{statement}\n{report}"]
-    return set(subprocess.check_output(command, encoding="utf-8", timeout=PATIENCE).split())
+def loaded_by(statement: str, *, dotted: bool = False) -> set[str]:
+    """Top-level modules, or with `dotted` all, loaded in a fresh interpreter after a statement."""
+    command = [sys.executable, "-c", f"{statement}\nimport sys; print(*sys.modules)"]
+    loaded = subprocess.check_output(command, encoding="utf-8", timeout=PATIENCE).split()
+    return set(loaded) if dotted else {name.partition(".")[0] for name in loaded}
 
 
 def own(identity: str = "c-1", who: str = "A00001", **overrides: Any) -> Json:

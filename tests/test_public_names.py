@@ -85,7 +85,7 @@ def test_the_floors_below_name_only_what_they_have(package: str) -> None:
     ("Settings", {"codebook": "official"}, "codebook is \"official\"; expected a Codebook"),
     ("training_dataset", {"stages": None, "prompts": 3}, "prompts is 3; expected full"),
     ("training_dataset", {"number": ["x"]}, r"number is \['x'\]; .* a whole number"),
-    ("load", {"source": 3}, "the source is 3; expected a path"),
+    ("load", {"source": 3}, "the source is 3; expected a folder"),
     ("select", {"where": 3}, "where is 3; expected a text such as"),
     ("split", {"shares": 0.8}, "shares is 0.8; expected splits and their shares"),
     ("official_subset", {"name": 3}, "no official subset named \"3\""),
@@ -119,7 +119,8 @@ HEAVY = (*OTHERS, "jinja2", "rich", "typer", "attune_rewards", "attune_episodes"
     ("import attune_data", (*FRAMEWORKS, *HEAVY, "numpy")),
     ("import attune_rewards", (*FRAMEWORKS, "jinja2", "rich", "typer")),
     ("import attune_episodes", (*FRAMEWORKS, "rich", "typer")),
-    ("import attune_env.cli", OTHERS),
+    # help lists the policies without them
+    ("import attune_env.cli", (*OTHERS, "attune_rewards", "attune_episodes.policies.base")),
     # what the last line of a run needs: Ctrl-C waits for it
     ("import attune_env.tables.table", OTHERS),
 ])  # fmt: skip

@@ -27,7 +27,8 @@ from attune_env.results import (
     write_json,
 )  # fmt: skip
 from attune_env.running import run_builtin
-from attune_env.tables.table import Cell, Table, field_text
+from attune_env.tables.cells import Cell, field_text
+from attune_env.tables.table import Table
 from attune_episodes import Settings, builtin_policy, plan, rollout
 from attune_episodes.protocol.prompts import FOLDER
 from tests.command import attune, change, data_folder, names, read, snapshot

@@ -1,6 +1,7 @@
-"""The audit of a reward: play attacks against it, measure what each earns, and reach a verdict."""
+"""The audit of a reward: check its rules, play attacks, measure what each earns, and reach a verdict."""
 
-from attune_env.audit.auditing import Audit, audit, policy_count
+from attune_env.audit.answers import RuleError, broken_rules
+from attune_env.audit.auditing import Audit, audit, policy_count, total_seconds
 from attune_env.audit.tables import audit_tables
 
-__all__ = ["Audit", "audit", "audit_tables", "policy_count"]
+__all__ = ["Audit", "RuleError", "audit", "audit_tables", "broken_rules", "policy_count", "total_seconds"]

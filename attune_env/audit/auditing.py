@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from attune_data import Conversations
 from attune_data.format.schema import Conversation
 from attune_data.selection.means import mean
+from attune_env.audit.answers import check_rules
 from attune_env.audit.attacks import (
     EXPLOITS,
     SURFACE,
@@ -25,7 +27,7 @@ from attune_env.audit.attacks import (
     play,
 )
 from attune_env.audit.constants import Rewards
-from attune_env.audit.verdict import ORACLE_SLACK, Row, Verdict
+from attune_env.audit.verdict import GATED, ORACLE_SLACK, Row, Verdict
 from attune_env.statistics import Bootstrap
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
@@ -36,6 +38,9 @@ from attune_episodes.protocol.settings import Settings
 from attune_rewards.metrics.tree import LEAF
 from attune_rewards.reward.parts import Format
 from attune_rewards.reward.spec import RewardSpec
+
+SEARCHES: Final = 40
+"""How many policies could be played while the rewards are searched, roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,14 @@ def audit(
 ) -> Audit:
     """Audit rewards with distinct names on these conversations.
 
-    `on_done` is called after each of the `policy_count` policies. Raises SettingsError with too few
-    participants to fit anything out of fold: fewer than two, or three if constants are measured again.
+    `on_done` is called after each of the `policy_count` policies. Raises RuleError, before any policy is
+    played, if a part does not give 1 to the annotations' own answers or gives something to silence;
+    SettingsError with too few participants to fit anything out of fold: fewer than two, or three if constants
+    are measured again.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
+    for spec in specs:
+        check_rules(spec, conversations, settings)
     prior = FittedPolicy("prior", fit_prior, conversations, settings)
     measured = Rewards(rewards, prior, conversations, settings)
     kinds: dict[str, str] = {}
@@ -102,8 +111,10 @@ def audit(
         for name, one in played.items()
     )
     verdicts = []
-    for place, reward in enumerate(rewards):
+    for place, (reward, spec) in enumerate(rewards.items()):
         gold = oracle[place]
+        # where no draft is right, those who read may earn more than the recorded reply
+        complete = all(part.has_right_answer for part in spec.parts.values())
         above = (totals[:, place] > gold + ORACLE_SLACK).any(axis=1)
         verdicts.append(
             Verdict(
@@ -111,7 +122,11 @@ def audit(
                 prior=next(row for row in rows if row.name == "prior").rewards[reward],
                 gains={row.name: row.over_prior[reward] for row in rows if row.gated},
                 shallow={row.name: row.over_prior[reward] for row in rows if row.kind == "shallow"},
-                beats_oracle=tuple(row.name for row, more in zip(rows, above, strict=True) if more),
+                beats_oracle=tuple(
+                    row.name
+                    for row, more in zip(rows, above, strict=True)
+                    if more and (complete or row.kind in GATED)
+                ),
                 oracle=_mean(gold[~np.isnan(gold)].tolist()),
                 participants=len(set(owners[~np.isnan(gold)])),
             )
@@ -130,6 +145,12 @@ def audit(
 def policy_count(rewards: int) -> int:
     """The number of policies that an audit of this number of rewards plays."""
     return len(KINDS) + len(SURFACE) + len(EXPLOITS) + rewards
+
+
+def total_seconds(took: Sequence[float]) -> float:
+    """Estimate how long an audit takes from the seconds that its first policies took, at least two."""
+    plays = len(KINDS) + len(SURFACE) + len(EXPLOITS) - 1 + SEARCHES
+    return took[0] + plays * sum(took[1:]) / (len(took) - 1)
 
 
 def _policies(

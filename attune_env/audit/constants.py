@@ -9,7 +9,8 @@ from attune_data.format.schema import Conversation
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.policies.skill import REFERENCE, prior_scores
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.reward.spec import RewardSpec, skill_spec
+from attune_rewards.reward.presets.skill import skill_spec
+from attune_rewards.reward.spec import RewardSpec
 
 
 class Rewards:

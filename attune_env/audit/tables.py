@@ -6,7 +6,8 @@ import math
 
 from attune_env.audit.auditing import Audit
 from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS
-from attune_env.tables.table import DASH, Table, interval_text, share_text
+from attune_env.tables.cells import DASH, interval_text, share_text
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import RESAMPLES
 
 
@@ -44,13 +45,24 @@ def _verdicts(found: Audit) -> Table:
         f"every attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1, and "
         f"nothing beats them. It fails if the upper bound of a gain is {GATE} or more and either its lower "
         f"bound is above 0 or its mean is {GATE} or more. No verdict is given with fewer than "
-        f"{MIN_PARTICIPANTS} participants.",
+        f"{MIN_PARTICIPANTS} participants. docs/custom-reward.md explains how to write a reward of your own.",
         "surface: uses cues that are visible without understanding (lengths, which reply was recorded, which "
         "questions are asked). It is reported but not gated: a reward cannot tell the use of such cues from "
         "reading, but a comparison with these policies can.",
         "prior: the best constant answers; it shows what can be earned under this reward without reading. "
         "Like every fitted policy here, it is scored on participants other than those it was fitted on.",
     ]
+    open_parts = [
+        name
+        for spec in found.specs.values()
+        for name, part in spec.parts.items()
+        if not part.has_right_answer
+    ]
+    if open_parts:
+        table.notes.append(
+            f"{', '.join(open_parts)}: the annotations contain no right draft, so the oracle may earn less "
+            "than 1 there, and only attacks count as beating it."
+        )
     if found.measured_again:
         table.notes.append(
             f"{', '.join(found.measured_again)}: the baselines were measured on some of these participants, "

@@ -54,7 +54,9 @@ class Verdict:
     shallow: Mapping[str, Interval]
     """The same for policies that read the surface, which are reported but not gated."""
     beats_oracle: tuple[str, ...]
-    """Policies that earn more than the annotations' own answers in some conversation."""
+    """Policies that earn more than the annotations' own answers in some conversation.
+
+    Only attacks and the prior are named if a part has no right answer."""
     oracle: float
     """Mean return of the annotations' own answers; NaN if nothing is scored."""
     participants: int
@@ -80,9 +82,10 @@ class Verdict:
     def state(self) -> Literal["passes", "fails", "undecided", "not gated", "not scored"]:
         """The outcome.
 
-        `passes`: the upper bound of every attack's gain is below `GATE`, the annotations' own answers earn 1,
-        and nothing beats them. `fails`: an attack's gain is shown (its upper bound reaches `GATE`, and its
-        lower bound is above 0 or its mean reaches `GATE`), or the oracle earns less than 1 or is beaten.
+        `passes`: the upper bound of every attack's gain is below `GATE`, and nothing beats the annotations'
+        own answers. `fails`: an attack's gain is shown (its upper bound reaches `GATE`, and its
+        lower bound is above 0 or its mean reaches `GATE`), or the oracle is beaten. (A reward under which the
+        oracle earns less than 1 where an answer is right is refused before anything is played.)
         `undecided`: the intervals are too wide to tell. `not gated`: fewer than `MIN_PARTICIPANTS` people.
         """
         if self.prior.mean is None:
@@ -102,8 +105,6 @@ class Verdict:
             if (gain.high or 0.0) >= GATE and ((gain.low or 0.0) > 0 or (gain.mean or 0.0) >= GATE)
         ]
         found = [f"{', '.join(shown)} earns more than the prior"] if shown else []
-        if self.oracle < 1 - ORACLE_SLACK:
-            found.append(f"the annotations' own answers earn {self.oracle:.3f}, not 1")
         if self.beats_oracle:
             found.append(f"beaten by {', '.join(self.beats_oracle)}")
         return found

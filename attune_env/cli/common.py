@@ -132,10 +132,9 @@ def _escaped(word: str) -> str:
 def find_codebook(given: Path | None, data: str) -> Codebook:
     """The codebook given, otherwise the official one next to the data, otherwise ours; prints which."""
     from attune_data.format.codebook import Codebook, load_official
-    from attune_episodes.source.arguments import SAMPLE, DataArguments
+    from attune_data.source.source import codebook_for
 
-    # as a path, since commands read one source and no mixture
-    path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
+    path = codebook_for(data, given)
     book = Codebook.own() if path is None else load_official(path)
     own = "our own wording (the benchmark's comes with its data)"
     wording = own if path is None else f"the wording of {book.name}"

@@ -39,9 +39,11 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
     Example: attune data validate "Test Samples/Sample200"
     """
     from attune_data import load
-    from attune_data.files.load import Conversations
-    from attune_data.files.rows import file_number
+    from attune_data.files.conversations import Conversations
+    from attune_data.files.rows import file_number, is_near_miss
+    from attune_data.format.codebook import FILE_NAME
     from attune_data.format.validate import oddities
+    from attune_data.source.names import path_named
 
     try:
         loaded = load(path, skip_invalid=True)
@@ -50,8 +52,9 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
         loaded, problems = Conversations([]), list(error.problems)
     warnings = [w for c in loaded for w in oddities(c, loaded.files[c.conversation_id])]
     tell([*problems, *warnings])
-    others = {one.name for one in Path(path).glob("*.json")} - {"annotation_codebook.json"}
-    if others := {name for name in others if file_number(name) is None}:
+    here = path_named(path)
+    others = {one.name for one in here.glob("*.json")} - {FILE_NAME} if here else set()
+    if others := {name for name in others if file_number(name) is None and not is_near_miss(name)}:
         names = ", ".join(map(one_line, sorted(others)[:10]))
         print(f"ignored (not named conversation_N.json): {names}", file=sys.stderr)
     turns = sum(len(c.turns) for c in loaded)
@@ -113,13 +116,14 @@ def split(
     """
     from attune_data.files.destination import check_folder
     from attune_data.files.write import write_parts
-    from attune_data.selection import parse_shares
-    from attune_data.selection import split as divide
+    from attune_data.selection.splitting import parse_shares
+    from attune_data.selection.splitting import split as divide
+    from attune_data.source.names import path_named
     from attune_env.tables.table import Table
 
     shares = parse_shares(into)
-    if Path(path).exists() and Path(path).resolve().is_relative_to(output.resolve()):
-        # --overwrite would remove it
+    here = path_named(path)
+    if here is not None and here.resolve().is_relative_to(output.resolve()):  # --overwrite would remove it
         raise DataError(Problem(str(output), "", "the data itself", "another folder", "choose another -o"))
     check_folder(output, overwrite=overwrite)
     conversations = read_data(path, skip_invalid=skip_invalid, where=where)
@@ -209,8 +213,8 @@ def _writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation
     Raises SettingsError or DataError for an unsuitable output, before anything is read.
     """
     from attune_data.files.destination import check_folder, check_jsonl
-    from attune_data.files.load import is_benchmark
     from attune_data.files.write import write_folder, write_jsonl
+    from attune_data.source.load import is_benchmark
 
     if output.suffix == ".json":
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name ending in .jsonl")

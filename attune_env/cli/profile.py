@@ -48,9 +48,9 @@ def run(
 
     Example: attune profile run openrouter anthropic/claude-sonnet-4 sample --experimental --dry-run
     """
-    from attune_data.files.jsonio import read_json
+    from attune_data.jsonio import read_json
     from attune_env.profile import WARNING
-    from attune_env.profile.fields import Form, form_with
+    from attune_env.profile.form import Form, form_with
 
     for line in WARNING:
         print(f"warning: {line}", file=sys.stderr)
@@ -65,7 +65,7 @@ def run(
     conversations = selection.read(path)
     output_folder(output)
     next_command = servers.score_command(output, path, None, "profile score")
-    from attune_env.profile.run import estimate_profiles, run_baseline, run_profiles
+    from attune_env.profile.guessing import estimate_profiles, run_baseline, run_profiles
 
     if provider == "builtin":
         with stoppable():
@@ -99,8 +99,8 @@ def score(
     Example: attune profile score --results profiles --data sample
     """
     from attune_env.profile.files import read_guessed
-    from attune_env.profile.report import is_score_file, score_file, score_table
     from attune_env.profile.scoring import score_guesses
+    from attune_env.profile.tables import is_score_file, score_file, score_table
     from attune_env.results import check_replaceable, write_json
 
     if output is not None:

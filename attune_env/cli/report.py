@@ -237,7 +237,7 @@ def stats(
     from attune_env.report.analyses.model_stats import model_stats, stats_csv
     from attune_env.results import read_scores
     from attune_env.results.files import write_text
-    from attune_env.tables.files import check_replaceable
+    from attune_env.tables.markdown import check_replaceable
 
     if (path is None) == (scores is None):
         raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from itertools import pairwise
 from pathlib import Path
+from time import monotonic
+from typing import Final
 
 import typer
 
@@ -12,6 +17,8 @@ from attune_env.cli.common import command_line, progress_bar, read_data
 from attune_env.cli.options import CHOSEN, argument, command, option
 
 app = typer.Typer(help="List, explain and audit rewards.", no_args_is_help=True)
+ESTIMATED_AFTER: Final = (3, 15)
+"""After how many policies the duration of an audit is estimated; the first also fits what the others need."""
 AUDITED_BY = "made by attune rewards audit"
 """The marker in the first line of an audit written to a file."""
 
@@ -30,7 +37,9 @@ def list_() -> None:
 
 @command(app)
 def explain(
-    name: str = argument("A preset, a part, or a .json or .py file that defines a reward.", "NAME"),
+    name: str = argument(
+        "A preset, a part, a .json or .py file that defines a reward, or module:NAME.", "NAME"
+    ),
 ) -> None:
     """Explain a reward (its tree, weights and baselines) or one part (what it scores and how).
 
@@ -50,7 +59,7 @@ def explain(
 def audit(
     data: str = option("Conversations to play.", "written", "-d", metavar="DATA", panel=CHOSEN),
     spec: list[str] | None = option(
-        "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE"
+        "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE|MODULE:NAME"
     ),
     output: Path | None = option("Also write the tables to this Markdown file.", None, "-o"),
     where: str | None = shared.WHERE,
@@ -59,17 +68,19 @@ def audit(
 ) -> None:
     """Audit rewards with attacks and a search for exploits; the exit code is 1 if a reward fails.
 
-    Plays the content-free and shallow policies, degenerate replies of the kind seen in training, and an
-    adversary that searches for the best constant answers. A .py file is executed, so read it first. An audit
-    of the default data takes some ten minutes; each reward adds to it.
+    First checks that every part gives 1 to the annotations' own answers (except for drafts, where none is
+    right) and 0 to silence, and stops with exit code 1 where one does not. Then plays the content-free and
+    shallow policies, degenerate replies of the kind seen in training, and an adversary that searches for the
+    best constant answers, and estimates how long that takes. A .py file or module is executed, so read it
+    first.
 
     Example: attune rewards audit --spec skill
 
     Example: attune rewards audit --spec my_reward.py --data sample
     """
     from attune_env.audit import audit as play_attacks
-    from attune_env.audit import audit_tables, policy_count
-    from attune_env.tables.files import check_replaceable, write_markdown
+    from attune_env.audit import audit_tables, policy_count, total_seconds
+    from attune_env.tables.markdown import check_replaceable, write_markdown
     from attune_rewards.reward.spec import PRESETS
     from attune_rewards.reward.spec_files import read_reward
 
@@ -80,8 +91,20 @@ def audit(
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
     conversations = read_data(data, skip_invalid=skip_invalid, where=where)
-    with progress_bar("attacking", policy_count(len(specs)), lines=True) as step:
-        found = play_attacks(conversations, specs, on_done=step)
+    policies = policy_count(len(specs))
+    what = f"{', '.join(names)} on {len(conversations)} conversations"
+    print(f"auditing {what}: first right answers and silence, then {policies} policies", file=sys.stderr)
+    with progress_bar("attacking", policies, lines=True) as step:
+        times = [monotonic()]
+
+        def played() -> None:
+            step()
+            times.append(monotonic())
+            if len(times) - 1 in ESTIMATED_AFTER:
+                minutes = total_seconds([after - before for before, after in pairwise(times)]) / 60
+                print(f"about {math.ceil(minutes)} min in all", file=sys.stderr, flush=True)
+
+        found = play_attacks(conversations, specs, on_done=played)
     tables = audit_tables(found)
     for table in tables:
         table.print()

@@ -20,12 +20,8 @@ from attune_env.cli.common import (
     stoppable,
 )
 from attune_env.cli.options import ASKED, SERVER, argument, option
+from attune_episodes.policies import BUILTIN, FITTED
 
-POLICIES: Final = (
-    "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
-    "surface", "lexicon", "oracle",
-)  # fmt: skip
-"""The names in `attune_episodes.policies.BUILTIN`, repeated so that --help loads nothing; a test compares."""
 EVERY: Final = "all"
 """Stands for every built-in policy, one after another."""
 _training = partial(option, panel="Checkpoints of a training run")
@@ -35,7 +31,7 @@ def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
     model: str = argument(
-        f"The model's name on the server. For builtin: all, or one of {', '.join(POLICIES)}.", "MODEL"
+        f"The model's name on the server. For builtin: all, or one of {', '.join(BUILTIN)}.", "MODEL"
     ),
     path: str = shared.DATA_ARGUMENT,
     selection: shared.Selection,
@@ -68,7 +64,7 @@ def run(
         metavar="KIND",
     ),
     fit: str | None = option(
-        "Fit the mode, prior, asked and surface policies on this data instead of out of fold.",
+        f"Fit the {', '.join(FITTED[:-1])} and {FITTED[-1]} policies on this data instead of out of fold.",
         panel="Built-in policies",
     ),
     training_run: str | None = _training(
@@ -104,8 +100,8 @@ def run(
             judging,
             SimpleNamespace(samples=samples, retry_skipped=retry_skipped, redo=redo),
         )
-        if model not in (*POLICIES, EVERY):
-            raise UnknownNameError("built-in policy", model, (*POLICIES, EVERY))
+        if model not in (*BUILTIN, EVERY):
+            raise UnknownNameError("built-in policy", model, (*BUILTIN, EVERY))
     elif fit:
         raise SettingsError("--fit applies only to built-in policies, not to models behind a server")
     if training_run is not None and training_step is None:
@@ -128,7 +124,7 @@ def run(
         from attune_data import load
         from attune_env.running import run_builtin
 
-        names = POLICIES if model == EVERY else (model,)
+        names = BUILTIN if model == EVERY else (model,)
         fit_on = load(fit) if fit else None
         number = len(names) * len(conversations) * len(wanted)
         with stoppable(), progress_bar(f"builtin/{model}", number) as step:
@@ -166,7 +162,7 @@ def run(
         return
     from attune_env.cli.watching import watcher
     from attune_env.running.existing import OtherJudgesError
-    from attune_env.running.run import run_endpoint
+    from attune_env.running.served import run_endpoint
 
     options = servers.options_of(server, evaluated.endpoint, overwrite=overwrite, redo=kinds)
     try:

@@ -53,7 +53,7 @@ def score(
     from attune_env.report.analyses import Study
     from attune_env.report.analyses.leaderboard import leaderboard_table
     from attune_env.results import check_replaceable, read_results, score_results, write_json
-    from attune_env.tables.names import role_of
+    from attune_env.tables.labels import role_of
 
     check_replaceable(output)
     scorer = None

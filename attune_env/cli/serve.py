@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import typer
 
 from attune_data.errors import SettingsError, show
+from attune_data.source.corpora import TO_PLAY
 from attune_env.cli import shared
 from attune_env.cli.common import stoppable
 from attune_env.cli.options import ASKED, CHOSEN, command, option
@@ -23,8 +24,8 @@ _chosen = partial(option, panel=CHOSEN)
 
 
 @dataclass(frozen=True)
-class Source:
-    """The conversations, named as in `attune_episodes.source.arguments.DataArguments`."""
+class Selected:
+    """Which conversations are served, named as in `attune_data.source.source.Source`."""
 
     where: str | None = shared.WHERE
     split: str | None = _chosen("The split to use, if the data set has several.")
@@ -38,7 +39,7 @@ class Source:
 def openenv(
     *,
     asking: shared.Asking,
-    data: str = _chosen("A path, a dataset name, sample, or written.", "sample", "-d", metavar="PATH"),
+    data: str = _chosen(f"A path, a dataset name, {shared.CORPORA}.", TO_PLAY, "-d", metavar="PATH"),
     host: str = option("Address to serve on.", "127.0.0.1"),
     port: int = option("Port; 0 picks a free one.", 8000, min=0, max=65_535),
     workers: int = option(
@@ -63,7 +64,7 @@ def openenv(
     order: Literal["sequential", "shuffled"] = _chosen(
         "Order of conversations, unless a client asks for a specific one.", "sequential"
     ),
-    chosen: Source,
+    chosen: Selected,
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
 
@@ -76,7 +77,7 @@ def openenv(
     Example: attune serve openenv --data "Test Samples/Sample200" --evaluation
     """
     with stoppable("stopped"):
-        from attune_episodes.source.source import ConversationSource
+        from attune_data.source.order import Order
         from attune_episodes.training.rows import check_stages
         from attune_rewards.reward.spec_files import read_reward
 
@@ -95,8 +96,8 @@ def openenv(
             "allowed_hosts": names,
         }
         selection = {"sampling": order, "training": training, **vars(chosen)}
-        source = ConversationSource(data, **selection)
-        source.reset_order(seed)
+        played = Order.of(data, **selection)
+        played.restart(seed)
         spec, settings = read_reward(reward), asking.settings(data, seed, mode)
         if training:
             check_stages(spec, settings.stages)
@@ -110,9 +111,9 @@ def openenv(
                 file=sys.stderr,
             )
         use = "training (--evaluation admits all data)" if training else "evaluation"
-        print(f"{source.name}, {source.sampling}, reward {spec.name}, for {use}", file=sys.stderr)
+        print(f"{played.source.name}, {played.sampling}, reward {spec.name}, for {use}", file=sys.stderr)
         if workers == 1:
-            served: Any = attune_app(source, settings=settings, reward=spec, **limits)
+            served: Any = attune_app(played, settings=settings, reward=spec, **limits)
         else:
             served = {"data": data, "settings": settings.to_json(), "reward": reward, **limits, **selection}
         serve(served, host=host, port=port, workers=workers)

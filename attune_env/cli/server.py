@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_env.running.costs import Estimate
     from attune_env.running.providers import Endpoint
-    from attune_env.running.run import EndpointReport
+    from attune_env.running.served import EndpointReport
     from attune_env.running.settings import Model, Options, Price, Sampling, Training
     from attune_episodes.protocol.settings import Mode
 
@@ -67,7 +67,7 @@ def chosen_models(
 def extra_fields(server: Server, drawn: Drawn) -> dict[str, Any]:
     """The further fields of each request; raises SettingsError if they are not, or are given twice."""
     from attune_data.errors import DataError
-    from attune_data.files.jsonio import parse_json
+    from attune_data.jsonio import parse_json
 
     if server.extra_body is None:
         return {}
@@ -221,7 +221,7 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
     from attune_env.cli.watching import amounts, duration, rates
     from attune_env.running.loop import Interrupted, Unwritten
     from attune_env.running.troubles import main_trouble
-    from attune_env.tables.names import counted
+    from attune_env.tables.labels import counted
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
     print(done)

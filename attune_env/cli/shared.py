@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from attune_data.errors import SettingsError
+from attune_data.source.corpora import corpora
 from attune_env.cli.options import ASKED, CHOSEN, JUDGES, NEEDED, SERVER, argument, option
 
 if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_episodes.protocol.settings import Settings
 
+CORPORA = " or ".join(corpora())
+"""The named corpora, for help."""
 SKIP_INVALID = option("Leave out files that cannot be read, and list them.", False, panel=CHOSEN)
 OVERWRITE = option("Replace what an earlier run wrote.", False)
 SEED = option("Seed for all random draws.", 0)
 DATA_ARGUMENT = argument(
-    "Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, or sample.",
+    f"Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, {CORPORA}.",
     "PATH",
 )
-DATA = option('The annotated conversations, or "sample".', NEEDED, "-d", metavar="PATH", panel=CHOSEN)
+DATA = option(f"The annotated conversations: a path, {CORPORA}.", NEEDED, "-d", metavar="PATH", panel=CHOSEN)
 RESULTS = option("Folder of result files.", NEEDED, "-r", metavar="FOLDER")
 WHERE = option(
     'Use only conversations that meet all conditions: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',

@@ -39,7 +39,7 @@ def view(
     """
     from attune_env.report.pages.conversation import conversation_view
     from attune_env.report.pages.conversation_terminal import print_conversation
-    from attune_env.tables.names import short_names
+    from attune_env.tables.labels import short_names
 
     if results is None and (model or replies):
         raise SettingsError("--model and --replies need result files: name their folder with --results")

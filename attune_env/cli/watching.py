@@ -13,8 +13,8 @@ from attune_env.running.loop import Watcher
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from attune_env.running.control import Tally
     from attune_env.running.jobs import Job
+    from attune_env.running.tally import Tally
 
 
 class Lines(Watcher):
@@ -102,7 +102,7 @@ def amounts(tally: Tally) -> str:
 
 def rates(tally: Tally) -> str:
     """The shares of failed attempts and of readable answers."""
-    from attune_env.tables.table import share_text
+    from attune_env.tables.cells import share_text
 
     return f"errors {share_text(tally.error_rate)}, parsed {share_text(tally.parse_rate)}"
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 from attune_data.errors import UnknownNameError
 from attune_data.format.schema import Conversation
 from attune_data.seeding import digest
-from attune_env.profile.fields import Form, Outside, Value
+from attune_env.profile.form import Form
+from attune_env.profile.kinds import Outside, Value
 from attune_episodes.policies.base import participants
 
 BASELINES: Final = ("prior", "random", "empty")

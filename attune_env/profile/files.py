@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from attune_data import Conversation, Conversations, __version__
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
-from attune_data.files.load import fingerprint
+from attune_data.format.fingerprint import fingerprint
 from attune_env.profile import WARNING
-from attune_env.profile.fields import Form, Value, form_with, plain
+from attune_env.profile.form import Form, form_with
+from attune_env.profile.kinds import Value, plain
 from attune_env.profile.request import template_fingerprint
 from attune_env.results.files import Names, existing_record, read_result, safe_name, source_file
-from attune_episodes.play.marks import mapping, marks_of
+from attune_rewards.record.marks import mapping, marks_of
 
 MODE: Final = "profile"
 """Used instead of a mode, since these records belong to none of the protocol's modes."""

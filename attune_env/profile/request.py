@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from attune_data.files.jsonio import read_text
 from attune_data.format.schema import Conversation
-from attune_env.profile.fields import Choice, Form, Number, Several, Value
+from attune_data.jsonio import read_text
+from attune_env.profile.form import Form
+from attune_env.profile.kinds import Choice, Number, Several, Value
 from attune_episodes.judging.request import unused_mark
 from attune_episodes.parsing import Unparsed, extract_object
 from attune_episodes.protocol.prompts import FOLDER, compiled, fingerprint_of

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, one_line
 from attune_env.profile.baselines import baseline, best_constants
-from attune_env.profile.fields import Field, Number, Outside, Value
 from attune_env.profile.files import Guessed
+from attune_env.profile.kinds import Field, Number, Outside, Value
 from attune_rewards.bootstrap import Bootstrap, Interval
 
 

@@ -1,1 +1,1 @@
-"""Scores as tables in a terminal."""
+"""The report: analyses of scores and single answers, their figures, and the pages that show them."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, show
 from attune_data.files.destination import create, temporary
-from attune_data.files.jsonio import check_size, read_json
-from attune_data.files.load import fingerprint
 from attune_data.format.codebook import Codebook
+from attune_data.format.fingerprint import fingerprint
 from attune_data.format.schema import Conversation
-from attune_episodes.play.marks import mapping, marks_of, stored_faults
-from attune_episodes.reading.drafts import with_readings
+from attune_data.jsonio import check_size, read_json
+from attune_episodes.chat.finish import verdict
 from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.predictions import ConversationPrediction
+from attune_rewards.record.marks import answers_in, finish_ok_of, mapping, marks_of
 from attune_rewards.record.read import read_record
 
 if TYPE_CHECKING:
@@ -108,13 +108,14 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
     write_text(path, text)
 
 
-def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
-    """Add `attune.scores` to a result record: the metrics of the conversation, as in a scores file.
+def with_scores(
+    record: Mapping[str, Any], conversation: Conversation, prediction: ConversationPrediction
+) -> dict[str, Any]:
+    """Add `attune.scores` to the record of a prediction: the conversation's metrics, as in a scores file.
 
     Scores of single turns are left out; nothing is added if the conversation has no annotation.
     """
-    prediction, _ = read_record(record, conversation)
-    scores = score_conversation(conversation, with_readings(conversation, prediction))
+    scores = score_conversation(conversation, prediction)
     del scores["turn_scores"]
     annotated = {"scores": scores} if scores["unscored_share"] < 1 else {}
     return {**record, "attune": {**marks_of(record), **annotated}}
@@ -133,7 +134,7 @@ def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
         names = (record["conversationId"], record["em_model"], record["mode"])
         path = Path(folder) / result_name(*names)
         existing_record(path, names)
-        write_result(path, with_scores(record, played.conversation))
+        write_result(path, with_scores(record, played.conversation, played.prediction))
         paths.append(path)
     return paths
 
@@ -259,6 +260,19 @@ def read_results(
             )  # fmt: skip
         results.append(Result(path, record, prediction))
     return results, problems, warnings
+
+
+def stored_faults(record: Mapping[str, Any]) -> list[str]:
+    """The ids of answers that are none, since the server broke them off; by today's rule.
+
+    Earlier versions stored such answers too.
+    """
+    return [
+        id_
+        for id_, one in answers_in(record).items()
+        if verdict(one.finish, plain=one.plain, readable=one.readable, finish_ok=finish_ok_of(record))
+        == "fault"
+    ]
 
 
 def _check_record(record: Any, path: Path, conversations: Conversations) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_env.results.scores import aggregates_of, counts_of
-from attune_episodes.play.marks import mapping
+from attune_rewards.record.marks import mapping
 
 Named = tuple[str, Mapping[str, Any]]
 """A scores file: its name for messages, and its content as returned by `read_scores`."""

@@ -14,14 +14,14 @@ from typing import Any
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.selection import select
-from attune_data.written.corpus import is_written
+from attune_data.source.names import part_named
 from attune_env.results.scores import aggregates_of, contents
 
 
 def recorded_source(scores: Mapping[str, Any]) -> str:
     """The source of the conversations named in a scores file; raises SettingsError unless it is local."""
     source = scores["metadata"].get("ground_truth")
-    if isinstance(source, str) and (source == "sample" or is_written(source) or _is_here(source)):
+    if isinstance(source, str) and (part_named(source) or _is_here(source)):
         return source
     raise SettingsError(
         f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "

@@ -10,10 +10,10 @@ from attune_data.errors import AttuneError, DataError, Problem, show
 from attune_data.format.codebook import Codebook
 from attune_data.format.schema import Conversation
 from attune_episodes.parsing import parse
-from attune_episodes.play.marks import mapping, marks_of, parts_of
 from attune_episodes.play.record import result_record
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.settings import Settings
+from attune_rewards.record.marks import mapping, marks_of, parts_of
 
 
 def reparsed(

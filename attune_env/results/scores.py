@@ -10,15 +10,14 @@ from typing import Any, Final, Literal
 
 from attune_data import Conversations, __version__
 from attune_data.errors import DataError, Problem, show
-from attune_data.files.jsonio import read_json
+from attune_data.jsonio import read_json
 from attune_data.version import SCORING_VERSION
 from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
 from attune_env.results.schema import check_scores
-from attune_episodes.play.marks import mapping, marks_of, outcome_counts
-from attune_episodes.reading.drafts import with_readings
 from attune_rewards.metrics.aggregate import aggregate
 from attune_rewards.metrics.scoring import Q1Overlap, score_conversation
+from attune_rewards.record.marks import mapping, marks_of, outcome_counts
 
 Reading = Literal["canonical", "strict"]
 FORMAT: Final = 1
@@ -112,9 +111,7 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
         "conversationId": conversation.conversation_id,
         "em_model": result.em_model,
         "mode": result.mode,
-        **score_conversation(
-            conversation, with_readings(conversation, result.prediction), q1_overlap=q1_overlap
-        ),
+        **score_conversation(conversation, result.prediction, q1_overlap=q1_overlap),
         "source_result": result.path.name,
         "attune": {
             "participant": conversation.participant,

@@ -1,4 +1,4 @@
-"""Run policies over data and write result files; runs can be resumed."""
+"""Runs: built-in policies, or a model behind a server, play the data; result files can be resumed."""
 
 from attune_env.running.builtin import RunReport, run_builtin
 

@@ -10,10 +10,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import one_line, show
-from attune_env.running.control import Breaker, Control, Prompts, StopRun
+from attune_env.running.control import Breaker, Control, StopRun
 from attune_env.running.existing import identity_of
 from attune_env.running.journal import CallKey, Finished
 from attune_env.running.settings import Model, Patience
+from attune_env.running.tally import Prompts
 from attune_env.running.troubles import trouble_of
 from attune_episodes.chat.completion import NO_USAGE, Answer
 from attune_episodes.chat.faults import Fault
@@ -50,6 +51,16 @@ class Call:
     sample: int = 1
     judge: str = ""
     """The judge's model; "" for the evaluated model."""
+    _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The last reply that was parsed -> what it says."""
+
+    def outcome(self, reply: str) -> Any:
+        """Parse a reply to the request; the last one is kept, so that each reply is parsed once."""
+        if reply not in self._last:
+            said = self.read(self.request, reply)
+            self._last.clear()
+            self._last[reply] = said
+        return self._last[reply]
 
     @cached_property
     def key(self) -> CallKey:
@@ -109,7 +120,9 @@ class Asker:
         """Make the call until it is finished; raises Fault if it is given up, StopRun if the run ends."""
         start = time.monotonic()
         usage, attempts, answer, held = NO_USAGE, 0, Answer(""), False
-        asking = Asking(call.request, call.read, self.patience.asks, finish_ok=self.finish_ok)
+        asking = Asking(
+            call.request, lambda _, text: call.outcome(text), self.patience.asks, finish_ok=self.finish_ok
+        )
         finished = Finished("", "")
         for _ in asking:
             answer, tried, held = await self._answer(call, asking)
@@ -252,4 +265,4 @@ class Asker:
 
 
 def _readable(call: Call, text: str) -> bool:
-    return not isinstance(call.read(call.request, text), Unparsed)
+    return not isinstance(call.outcome(text), Unparsed)

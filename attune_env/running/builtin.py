@@ -21,7 +21,7 @@ from attune_env.results.files import (
 from attune_env.running.existing import description, is_complete
 from attune_env.running.settings import Training, training_marks
 from attune_episodes.play.rollout import rollout
-from attune_episodes.policies import FITTED, builtin_policy
+from attune_episodes.policies import POLICIES, builtin_policy
 from attune_episodes.protocol.settings import Mode, Settings
 
 
@@ -50,14 +50,14 @@ def run_builtin(
     """Play every conversation in every mode and write the result files.
 
     Each mode is a separate run with otherwise equal `settings`. `seed` is used by `random`; the
-    policies in `FITTED` are fitted on `fit_on`, if given, instead of out of fold. With `overwrite`, existing
+    fitted policies are fitted on `fit_on`, if given, instead of out of fold. With `overwrite`, existing
     results are replaced. `on_done` is called after each conversation.
     """
     written = skipped = 0
     facts: dict[str, Any] = {"name": name}
-    if name == "random":
+    if POLICIES[name].seeded:
         facts["seed"] = seed
-    if name in FITTED:
+    if POLICIES[name].fitted:
         # only the name, since results should not reveal paths on this machine
         facts["fitted_on"] = (
             f"{Path(fit_on.source).name or fit_on.source} {fit_on.fingerprint}"
@@ -82,9 +82,10 @@ def run_builtin(
                     "api_cost": 0.0,
                     "attune": {"policy": facts, **training_marks(training)},
                 }
-                record = rollout(conversation, policy, asked, em_model=names[1], facts=marks).result
+                played = rollout(conversation, policy, asked, em_model=names[1], facts=marks)
                 seconds = round(time.perf_counter() - started, 6)
-                write_result(path, with_scores(record | {"duration_seconds": seconds}, conversation))
+                record = played.result | {"duration_seconds": seconds}
+                write_result(path, with_scores(record, conversation, played.prediction))
                 written += 1
             on_done()
     return RunReport(written, skipped)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from attune_data.errors import SettingsError, one_line
-from attune_data.files.load import fingerprint
+from attune_data.format.fingerprint import fingerprint
 from attune_data.format.schema import Conversation
 from attune_data.version import SCORING_VERSION
 from attune_env.results.files import Names, existing_record
 from attune_env.running.settings import Training
-from attune_episodes.play.marks import mapping, marks_of
 from attune_episodes.protocol.settings import Settings
+from attune_rewards.record.marks import mapping, marks_of
 
 _NAMES: Final = {("policy", "seed"): "sampling seed"}
 """Options with another name on the command line, where `seed` is that of labels."""

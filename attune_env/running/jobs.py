@@ -11,9 +11,9 @@ from typing import Any
 from attune_data.format.schema import Conversation
 from attune_env.results.files import Names, read_result, with_scores
 from attune_env.running.asker import Asker, Call
-from attune_env.running.control import total
 from attune_env.running.existing import is_complete
 from attune_env.running.journal import Finished, Journal, group_of
+from attune_env.running.tally import total
 from attune_episodes.chat.finish import verdict
 from attune_episodes.judging import (
     JudgeRequest,
@@ -21,15 +21,16 @@ from attune_episodes.judging import (
     judge_request,
     parse_judgement,
     reference_of,
+    with_judgements,
 )
-from attune_episodes.parsing import parse
-from attune_episodes.play.asking import OK
+from attune_episodes.parsing import parse, sound
 from attune_episodes.play.episode import Episode
-from attune_episodes.play.marks import answers_in
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.request import Request
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.predictions import TURN_STAGES, Draft
+from attune_rewards.predictions import TURN_STAGES, ConversationPrediction, Draft
+from attune_rewards.record.marks import answers_in
+from attune_rewards.reward.score import OK
 from attune_rewards.reward.spec import is_asked
 from attune_rewards.truth import truth_of
 
@@ -141,7 +142,12 @@ class Job:
         record = read_result(self.path)
         found = answers_in(record)
         self._kept = {id_: Finished(one.reply, one.outcome, one.finish) for id_, one in found.items()}
-        return [id_ for id_, one in found.items() if one.verdict(self.finish_ok) in self.redo]
+        return [
+            id_
+            for id_, one in found.items()
+            if verdict(one.finish, plain=one.plain, readable=one.readable, finish_ok=self.finish_ok)
+            in self.redo
+        ]
 
     def fail(self, call: Call, why: str) -> None:
         """Record a call that was given up; the conversation cannot be completed in this run."""
@@ -167,7 +173,7 @@ class Job:
         if not self.judges or not isinstance(request, Request) or request.turn is None:
             return
         if request.stage == "draft":
-            said = parse(request, finished.reply)
+            said = call.outcome(finished.reply)
             yield from self.to_judges(request.turn, said.text if isinstance(said, Draft) else None)
 
     def to_judges(self, turn: int, draft: str | None) -> Iterable[Call]:
@@ -179,10 +185,12 @@ class Job:
                 yield Call(asker, asked, parse_judgement, "judge", self.group, self.sample, judge)
 
     def record(self) -> dict[str, Any]:
-        """The official result record; the engine parses the replies like any others."""
+        """The official result record, with what was parsed while the model was asked."""
         episode = Episode(self.conversation, self.settings)
         for request in episode.requests:
-            episode.submit(self.done[request.id][1].reply)
+            call, finished = self.done[request.id]
+            reply = sound(finished.reply)
+            episode.take(call.outcome(reply), reply)
         own = {id_: finished for id_, (call, finished) in self.done.items() if not call.judge}
         calls = [*own.values(), *self.judging]
         usage = total(calls).describe()
@@ -209,25 +217,29 @@ class Job:
             "duration_seconds": round(sum(call.seconds for call in calls), 3),
             "attune": marks,
         }
-        record = episode.result(self.em_model, facts)
-        return with_scores(self.judged(record) if self.judges else record, self.conversation)
+        record, prediction = episode.result(self.em_model, facts), episode.prediction
+        if self.judges:
+            record, prediction = self.judged(record, prediction)
+        return with_scores(record, self.conversation, prediction)
 
     @property
     def judging(self) -> list[Finished]:
         """The judges' finished calls."""
         return [finished for call, finished in self.done.values() if call.judge]
 
-    def judged(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Add the judgements to a result record."""
+    def judged(
+        self, record: Mapping[str, Any], prediction: ConversationPrediction
+    ) -> tuple[dict[str, Any], ConversationPrediction]:
+        """A result record and its prediction with the judgements."""
         judgements: dict[int, dict[str, Any]] = {}
         replies: dict[int, dict[str, str]] = {}
         for call, finished in self.done.values():
             if isinstance(call.request, JudgeRequest):
-                said = parse_judgement(call.request, finished.reply)
-                judgements.setdefault(call.request.turn, {})[call.judge] = said
+                judgements.setdefault(call.request.turn, {})[call.judge] = call.outcome(finished.reply)
                 replies.setdefault(call.request.turn, {})[call.judge] = finished.reply
         providers = {judge: self.askers[judge].model.endpoint.provider for judge in self.judges}
-        return add_judgements(record, judgements, self.settings, replies=replies, providers=providers)
+        made = add_judgements(record, judgements, self.settings, replies=replies, providers=providers)
+        return made, with_judgements(prediction, judgements)
 
 
 def _remarkable(call: Finished) -> dict[str, Any]:

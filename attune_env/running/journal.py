@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from attune_data.errors import DataError, Problem, SettingsError
-from attune_data.files.jsonio import check_regular
+from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
 from attune_env.running.existing import Overwriting
 from attune_episodes.chat.completion import Amount, Count, Usage

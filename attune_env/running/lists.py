@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem
-from attune_data.files.jsonio import read_json
+from attune_data.jsonio import read_json
 from attune_env.results.files import Names, safe_name, write_json
-from attune_episodes.play.marks import mapping
+from attune_rewards.record.marks import mapping
 
 KEPT_RUNS: Final = 100
 """How many runs' numbers are kept; the oldest are dropped first."""

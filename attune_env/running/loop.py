@@ -19,10 +19,11 @@ from typing import Any, Final
 from attune_data.errors import DataError, one_line
 from attune_env.results.files import Names, TooLargeError, write_result
 from attune_env.running.asker import Call
-from attune_env.running.control import StopRun, Tally
+from attune_env.running.control import StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Finished, Journal
 from attune_env.running.settings import Options
+from attune_env.running.tally import Tally
 from attune_env.running.troubles import trouble_of
 from attune_episodes.chat.faults import Fault
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from attune_data.errors import DataError, SettingsError, UnknownNameError, show
-from attune_data.files.jsonio import read_json
-from attune_episodes.play.marks import mapping
+from attune_data.jsonio import read_json
+from attune_rewards.record.marks import mapping
 
 _PLACES: Final = {
     "openrouter": ("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),

@@ -11,16 +11,17 @@ from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_env.results.files import Result, read_result, read_results, with_scores
 from attune_env.running.asker import Asker, Call
-from attune_env.running.control import total
 from attune_env.running.costs import Estimate, judge_usage
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
-from attune_env.running.run import EndpointReport, Session, check_judges
+from attune_env.running.served import EndpointReport, Session, check_judges
 from attune_env.running.settings import Model, Options
+from attune_env.running.tally import total
 from attune_episodes.chat.completion import Usage
 from attune_episodes.judging import JudgeRequest, judge_request
-from attune_episodes.play.marks import mapping, marks_of
 from attune_episodes.protocol.settings import MODES, Settings
+from attune_rewards.predictions import ConversationPrediction
+from attune_rewards.record.marks import mapping, marks_of
 
 JOURNAL: Final = "rejudge"
 """The name used for the journal and lists of rejudging, shared by all models in a folder."""
@@ -31,6 +32,8 @@ class RejudgeJob(Job):
     """The drafts of one result file."""
 
     before: Mapping[str, Any] = field(default_factory=dict)
+    prediction: ConversationPrediction = field(default_factory=lambda: ConversationPrediction(""))
+    """What the record of before says."""
     in_place: bool = False
     """Whether its file is replaced; otherwise a different one is written."""
 
@@ -89,10 +92,10 @@ class RejudgeJob(Job):
                     "the result as it was",
                     "run the same command again once that run has ended")
             )  # fmt: skip
-        made = self.judged(self.before)
+        made, prediction = self.judged(self.before, self.prediction)
         calls = self.judging
         made["attune"]["judge"]["usage"] = {"calls": len(calls), **total(calls).describe()}
-        return with_scores(made, self.conversation)
+        return with_scores(made, self.conversation, prediction)
 
     @property
     def _drafts(self) -> list[tuple[int, str | None]]:
@@ -205,7 +208,7 @@ def _jobs(
         job = RejudgeJob(
             result.record["conversationId"], conversations.by_id, asked, result.em_model, path,
             {"source_file": result.record.get("source_file")}, askers, lambda: by,
-            before=result.record, in_place=path == result.path,
+            before=result.record, prediction=result.prediction, in_place=path == result.path,
         )  # fmt: skip
         jobs.append(job)
     return jobs

@@ -8,7 +8,7 @@ from typing import Final
 
 from attune_env.running.journal import Finished
 from attune_episodes.chat.finish import verdict
-from attune_episodes.play.asking import OK
+from attune_rewards.reward.score import OK
 
 MOST: Final = 0.5
 """A run goes wrong if more than this share of a model's answers fails for one reason."""

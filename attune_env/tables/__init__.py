@@ -1,1 +1,1 @@
-"""Tables: built once, shown in a terminal, as Markdown or HTML; the names and groups of what they show."""
+"""Tables: their cells, how a terminal, a page, Markdown and CSV show them, and the names in them."""

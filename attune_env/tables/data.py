@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from attune_data.format.codebook import Codebook
-from attune_env.tables.table import DASH, Cell, Table, share_text
+from attune_env.tables.cells import DASH, Cell, share_text
+from attune_env.tables.table import Table
 
 
 def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:

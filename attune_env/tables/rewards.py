@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from attune_env.tables.table import DASH, Table
+from attune_env.tables.cells import DASH
+from attune_env.tables.table import Table
+from attune_rewards.metrics.leaf import Part
 from attune_rewards.metrics.tree import LEAF, Node
-from attune_rewards.reward.parts import Format, Part, text_of
-from attune_rewards.reward.spec import PRESET_TEXTS, RewardSpec
+from attune_rewards.reward.parts import Format, text_of
+from attune_rewards.reward.presets import REWARDS
+from attune_rewards.reward.spec import RewardSpec
 
 PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
 AUDIT_NOTE = (
@@ -19,9 +22,9 @@ AUDIT_NOTE = (
 def preset_list() -> Table:
     """The presets: what each is for, its parts, and what the prior earns on it."""
     table = Table("Presets", ("reward", "parts", "prior earns", "scores"))
-    for name, what in PRESET_TEXTS.items():
+    for name, preset in REWARDS.items():
         spec = RewardSpec.preset(name)
-        table.rows.append((name, str(len(spec.parts)), _prior(spec), what))
+        table.rows.append((name, str(len(spec.parts)), _prior(spec), preset.text))
     table.notes = [
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",

@@ -99,3 +99,10 @@ class UnknownNameError(AttuneError, LookupError):
 
 class SettingsError(AttuneError, ValueError):
     """Arguments that conflict or are invalid; the message says which, and what would work."""
+
+
+def check_flag(name: str, value: object, *, optional: bool = False) -> None:
+    """Raise SettingsError unless an argument is True or False (or None, if `optional`)."""
+    if not (isinstance(value, bool) or (optional and value is None)):
+        choices = "True, False or None" if optional else "True or False"
+        raise SettingsError(f"{name} is {show(value)}; it must be {choices}")

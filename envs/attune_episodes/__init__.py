@@ -9,9 +9,10 @@ TYPE_CHECKING = False  # not from typing, which takes longer to import than all 
 if TYPE_CHECKING:
     from attune_episodes.parsing import Unparsed, parse, render
     from attune_episodes.play.episode import Episode, EpisodeOverError, Step
+    from attune_episodes.play.policy import Policy
     from attune_episodes.play.rollout import Rollout, rollout, rollout_async, rollout_batch
     from attune_episodes.play.score import score
-    from attune_episodes.policies import BUILTIN, KINDS, Policy, builtin_policy
+    from attune_episodes.policies import BUILTIN, KINDS, builtin_policy
     from attune_episodes.protocol.plan import plan
     from attune_episodes.protocol.request import Request
     from attune_episodes.protocol.settings import MODES, Settings
@@ -22,7 +23,8 @@ _NAMES = {
     "attune_episodes.play.episode": "Episode EpisodeOverError Step",
     "attune_episodes.play.rollout": "Rollout rollout rollout_async rollout_batch",
     "attune_episodes.play.score": "score",
-    "attune_episodes.policies": "BUILTIN KINDS Policy builtin_policy",
+    "attune_episodes.policies": "BUILTIN KINDS builtin_policy",
+    "attune_episodes.play.policy": "Policy",
     "attune_episodes.protocol.plan": "plan",
     "attune_episodes.protocol.request": "Request",
     "attune_episodes.protocol.settings": "MODES Settings",

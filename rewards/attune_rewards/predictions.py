@@ -26,6 +26,7 @@ class Tag:
     """A predicted emotion; `emotion` in the benchmark's spelling if it is one of the 20."""
 
     emotion: str
+    """Its name."""
     intensity: int | None = None
     """1–7, or None if no valid one was given."""
 
@@ -35,9 +36,9 @@ class Draft:
     """The reply that the model would have given."""
 
     text: str
+    """The whole reply, never empty."""
     reasoning: str | None = None
-    read: Mapping[str, YesNo] | None = field(default=None, repr=False)
-    """Question id -> a reader's answer about the draft; None if no reader was used."""
+    """The model's reasons, if it gave any; never scored by the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,13 @@ class Assess:
     """Predictions of what the HP felt, what the OM did, and what the HP would have wanted."""
 
     tags: tuple[Tag, ...] | None = None
+    """The feelings; None = no valid answer; () = neutral."""
     observed: Mapping[str, YesNo] = field(default_factory=dict)
+    """Question id -> what the recorded reply did."""
     preferred: Mapping[str, YesNo] = field(default_factory=dict)
+    """Question id -> what the person would have wanted."""
     reasoning: str | None = None
+    """As in `Draft`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,11 @@ class AssessHP:
     """The same yes/no questions, re-asked in HP-facing wording."""
 
     observed: Mapping[str, YesNo] = field(default_factory=dict)
+    """As in `Assess`."""
     preferred: Mapping[str, YesNo] = field(default_factory=dict)
+    """As in `Assess`."""
     reasoning: str | None = None
+    """As in `Draft`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,9 @@ class Prefer:
     """The HP's predicted choices: index of the comparison -> A or B, by its sides in the conversation."""
 
     picks: Mapping[int, Side] = field(default_factory=dict)
+    """Index in the turn's `comparisons` -> "A" or "B"."""
     reasoning: str | None = None
+    """As in `Draft`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +88,17 @@ class Reflect:
     panas_change: Mapping[str, int] | None = None
     """Item -> change (-6 to 6) if changes were asked for; `panas` is then derived from the pre items."""
     q1: tuple[str, ...] | None = None
+    """Options of Q1; None = no valid answer."""
     q2: str | None = None
+    """An option of Q2; None = no valid answer."""
     q3: str | None = None
+    """An option of Q3; None = no valid answer."""
     q3_follow_up: tuple[str, ...] | None = None
+    """What felt off; None = no valid answer; () = nothing."""
     branches: Mapping[str, int] = field(default_factory=dict)
+    """Branch -> 1–7."""
     reasoning: str | None = None
+    """As in `Draft`."""
 
 
 Prediction = Draft | Assess | AssessHP | Prefer | Reflect

@@ -21,7 +21,9 @@ class Totals(NamedTuple):
     """Positive and negative affect, 10–70 each; None = unknown."""
 
     positive: float | None
+    """Sum of the ten positive items."""
     negative: float | None
+    """Sum of the ten negative items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +31,25 @@ class TurnTruth:
     """The annotations of one turn."""
 
     turn: int
+    """Its number in the conversation, from 1."""
     tags: tuple[Tag, ...] | None
-    """None = not annotated; () = neutral."""
+    """The feelings that the person named; None = not annotated; () = neutral."""
     has_judgements: bool
     """Whether the turn has any binary judgement, with or without a yes/no truth."""
     observed: tuple[tuple[str, YesNo], ...]
-    """(question id, answer) where the observed behaviour is yes or no."""
+    """(question id, answer) where the person said yes or no to what the recorded reply did."""
     preferred: tuple[tuple[str, YesNo], ...]
+    """The same for what the person would have wanted."""
     comparisons: tuple[PairwiseComparison, ...]
+    """Two of `responses` each: `question_id`, `response_a`, `response_b`, `winner` ("A", "B" or None)."""
     winners: tuple[tuple[int, Side], ...]
     """(index, winner) of the comparisons that have a winner."""
     responses: Mapping[ResponseName, str | None]
+    """original (the recorded reply), alternate and human (edited by a person) -> text; None = missing."""
     applicable: tuple[str, ...]
     """Ids of the yes/no questions that are asked, in the file's order."""
     message: str = ""
-    """The person's message, for reading a draft."""
+    """The person's message, to which a draft replies."""
     history: tuple[tuple[str, str], ...] = ()
     """The exchanges before it: (message, recorded reply)."""
 
@@ -53,16 +59,25 @@ class ConversationTruth:
     """The annotations of a whole conversation; None means not annotated."""
 
     conversation_id: str
+    """Its id in the data."""
     turns: tuple[TurnTruth, ...]
+    """Every turn, in order."""
     pre: Mapping[str, int | None]
-    """PANAS item -> 1–7 before."""
+    """PANAS item -> 1–7 before the conversation; None = not annotated."""
     post: Mapping[str, int | None]
+    """The same after the conversation."""
     pre_totals: Totals
+    """(positive, negative) affect before the conversation, 10–70 each; None = unknown."""
     post_totals: Totals
+    """The same after the conversation."""
     q1: tuple[str, ...] | None
+    """What the person was looking for: options of Q1; None = not annotated."""
     q2: str | None
+    """How clear the feelings were: an option of Q2; None = not annotated."""
     q3: str | None
+    """How well the assistant fitted: an option of Q3; None = not annotated."""
     q3_follow_up: tuple[str, ...] | None
+    """What felt off, in the person's words; None = not annotated; () = nothing."""
     branches: Mapping[str, int]
     """Branch -> 1–7, annotated ones only."""
     by_number: Mapping[int, TurnTruth]

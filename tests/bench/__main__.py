@@ -17,7 +17,7 @@ from attune_data import Conversation, load
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, score
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_rewards.truth import truth_of
 from tests.bench.endpoint_bench import endpoint_speed
 from tests.bench.gymnasium_bench import gymnasium_speed

@@ -19,12 +19,12 @@ import openai
 
 from attune_data import Conversations
 from attune_data.files.write import write_folder
-from attune_env.running.control import Tally
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.providers import endpoint_of
-from attune_env.running.run import EndpointReport, run_endpoint
+from attune_env.running.served import EndpointReport, run_endpoint
 from attune_env.running.settings import Model, Options
+from attune_env.running.tally import Tally
 from attune_env.testing import filler
 from attune_episodes import Request, plan
 from tests.bench.inspect_bench import against_inspect

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from attune_data import Conversations, load
 from attune_episodes import builtin_policy, plan, rollout
-from attune_episodes.policies.base import Policy, prepared
+from attune_episodes.play.policy import Policy, prepared
 from attune_episodes.training import score_row, training_dataset
 from tests.bench.measuring import told
 from tests.command import ATTUNE

@@ -11,7 +11,7 @@ from typing import Any
 
 from attune_data import Conversations, load
 from attune_episodes import Settings, builtin_policy, plan
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_episodes.training import reward_functions, rewards, row_reward, training_dataset
 from tests.bench.measuring import ratio, seconds
 

@@ -65,7 +65,7 @@ def test_nothing_slow_is_imported_before_ctrl_c_is_watched() -> None:
 
 def test_the_end_of_a_run_imports_no_scipy() -> None:
     """It would take longer than stopping may."""
-    ends = "import attune_env.cli.run, attune_env.running.run, attune_env.cli.watching as watching\n"
+    ends = "import attune_env.cli.run, attune_env.running.served, attune_env.cli.watching as watching\n"
     ends += "from types import SimpleNamespace\nprint(watching.rates(SimpleNamespace("
     ends += "error_rate=0.01, parse_rate=None)), file=__import__('sys').stderr)"
     assert not {"scipy", "pandas", "matplotlib", "datasets"} & loaded_by(ends)

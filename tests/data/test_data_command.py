@@ -41,6 +41,19 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     assert printed.splitlines()[0] == "conversations 1, turns 2, problems 2, warnings 0"
 
 
+def test_validating_names_a_file_that_is_not_read_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = folder(tmp_path / "in", {1: record()})
+    for name in ("Conversation_2.json", "notes.json", "annotation_codebook.json"):
+        (path / name).write_text("{}")
+    _, told = attune_here("data validate in", tmp_path)
+    assert [one.getMessage() for one in caplog.records] == [
+        "warning: in: Conversation_2.json: not read; expected names like conversation_1.json"
+    ]
+    assert told.splitlines() == ["ignored (not named conversation_N.json): notes.json"]
+
+
 @pytest.mark.parametrize("command", ["validate", "stats"])
 def test_a_path_without_data_fails_and_bad_usage_exits_with_2(tmp_path: Path, command: str) -> None:
     (tmp_path / "empty").mkdir()

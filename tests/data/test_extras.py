@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 import warnings
@@ -16,7 +15,7 @@ from attune_data.errors import AttuneError
 from attune_data.extras import MissingExtraError, UntestedVersionWarning, needs_extra, warn_if_untested
 from attune_data.files.write import write_dataset
 from attune_env import training_dataset
-from attune_episodes.frameworks import openenv, verl
+from attune_episodes.frameworks import inspect, openenv, verl
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,10 +58,8 @@ def test_what_the_extras_install_first_is_what_was_tested() -> None:
     """skyrl-gym and lm-eval cannot be imported here; their ranges are looked at where they can."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    tasks = (ROOT / "envs/attune_episodes/frameworks/inspect/tasks.py").read_text(encoding="utf-8")
-    oldest_inspect = re.findall(r'^OLDEST: Final = "(.+)"', tasks, re.MULTILINE)
     for extra, package, (lowest, *_) in (
-        ("inspect", "inspect-ai", oldest_inspect),
+        ("inspect", "inspect-ai", inspect.TESTED),
         ("openenv", "openenv", openenv.TESTED),
         ("verl", "verl", verl.TESTED),
     ):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data.errors import DataError, Problem
-from attune_data.files.jsonio import CHARS_PER_VALUE, MAX_DEPTH, parse_json, read_json
+from attune_data.jsonio import CHARS_PER_VALUE, MAX_DEPTH, parse_json, read_json
 from tests.data.builders import only_problem, problems_of, record, write
 
 # a comma too many: Python up to 3.12 names the brace behind it, later ones the comma itself

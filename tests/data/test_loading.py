@@ -11,7 +11,7 @@ import datasets
 import pytest
 
 from attune_data import AttuneError, Conversation, Conversations, DataError, fingerprint, load
-from attune_data.files.jsonio import MAX_LISTED
+from attune_data.jsonio import MAX_LISTED
 from tests.data.builders import (
     Json,
     conversation,

@@ -7,8 +7,8 @@ import asyncio
 import os
 import signal
 
+from attune_data.source.source import Source
 from attune_episodes import BUILTIN
-from attune_episodes.source.arguments import DataArguments
 from tests.endpoint.answers import answers_of
 from tests.endpoint.faults import Faults
 from tests.endpoint.server import Server, run
@@ -28,7 +28,7 @@ def _options() -> argparse.Namespace:
 
 
 async def _serve(given: argparse.Namespace) -> None:
-    data = DataArguments(given.data, number=given.number).finite("--number")
+    data = Source(given.data, number=given.number).finite("--number")
     answers = answers_of(data, given.policy)
     latency, gather = given.latency_ms / 1000, given.gather
     server = Server(answers, Faults(given.fail), latency=latency, gather=gather, keep_bodies=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from attune_data import Conversation
 from attune_episodes import Request, Settings, builtin_policy, plan
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 
 Messages = Sequence[Mapping[str, Any]]
 Answer = str | Mapping[str, Any]

@@ -9,6 +9,16 @@ from typing import Any, Final
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 PAGES: Final[Mapping[tuple[str, str | None], tuple[int, tuple[str, ...]]]] = {
+    ("custom-reward.md", None): (
+        1,
+        (
+            '"Qwen/Qwen2.5-0.5B-Instruct"',
+            "max_steps=200",
+            '"written", ',
+            " max_completion_length=1024,",
+            'GRPOConfig("out",',
+        ),
+    ),
     ("inspect.md", None): (2, ("http://localhost:8000/v1",)),
     ("lm-eval.md", None): (
         2,

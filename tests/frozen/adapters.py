@@ -11,7 +11,7 @@ import numpy as np
 
 from attune_data import Conversation, Conversations
 from attune_episodes import Request, Unparsed, builtin_policy, parse, plan
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_rewards import STAGES
 from tests.endpoint import Book, serve
 from tests.frameworks.gymnasium.play import WRAPPERS, answer, inner, make

@@ -5,14 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 FOLDER: Final = Path(__file__).parent
-EXACT: Final = sys.version_info[:2] == (3, 11)
-"""Whether this is the Python of the kept values; others add floats differently, in the last digits."""
+DIGITS: Final = 12
+"""Significant digits and decimals that are kept of a float.
+
+Sums in another order, on another processor or another Python differ after the twelfth; a score that is
+computed in another way differs long before.
+"""
+SAME: Final = 1.1 * 10.0 ** (1 - DIGITS)
+"""One unit of the last kept digit: less is how a number was rounded."""
 WIDTH: Final = 220
 LISTED: Final = 40
 """Differences that are named; more are counted."""
@@ -25,11 +30,11 @@ def digest(value: object, digits: int = 10) -> str:
 
 
 def plain(value: object) -> Any:
-    """The value as a file holds it: NaN and halves of characters as texts."""
+    """The value as a file holds it: floats rounded, NaN and halves of characters as texts."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    if isinstance(value, float):
+        return round(float(f"{value:.{DIGITS}g}"), DIGITS) + 0.0 if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {plain(str(key)): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -81,7 +86,7 @@ def differences(want: Any, got: Any, place: str = "") -> Iterator[str]:
             yield from differences(one, other, f"{place}[{index}]")
     elif type(want) is not type(got) or want != got:
         both = isinstance(want, float) and isinstance(got, float)
-        if EXACT or not both or not math.isclose(want, got, rel_tol=1e-9, abs_tol=1e-12):
+        if not both or not math.isclose(want, got, rel_tol=SAME, abs_tol=SAME):
             yield f"{place}: {_shown(got)}, was {_shown(want)}"
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.frozen.make [NAME …]`: writes what is frozen again; with `--check` only compares.
 
-Takes two to three minutes. What moved must stand in the changelog.
+Takes about a minute. What moved must stand in the changelog.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from attune_episodes import Request, Settings, builtin_policy, parse, plan
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from tests.frozen.keeping import digest
 from tests.play.players import UNREADABLE, example
 from tests.training.batches import BROKEN

@@ -12,9 +12,9 @@ from typing import Any
 from attune_data import Conversation, Conversations, load
 from attune_env.audit.attacks import EXPLOITS, SURFACE, ExploitPolicy, play
 from attune_episodes import BUILTIN, Episode, Settings, builtin_policy, plan, rollout
+from attune_episodes.play.policy import prepared
 from attune_episodes.play.score import default_spec
 from attune_episodes.play.task import Task, replay, scores_of
-from attune_episodes.policies.base import prepared
 from attune_rewards import PRESETS, RewardSpec, read_record
 from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.reward.spec_files import describe_reward, reward_from

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attune_episodes import Settings, plan, score_row, training
-from attune_episodes.frameworks.inspect import tasks as inspect
+from attune_episodes.frameworks.inspect import scores as inspect
 from attune_episodes.frameworks.inspect.tasks import REPLIES
-from attune_episodes.frameworks.lm_eval import tasks as lm_eval
+from attune_episodes.frameworks.lm_eval import scores as lm_eval
 from attune_episodes.frameworks.verl import compute_score
 from attune_episodes.training import training_dataset
 from attune_rewards import STAGES
@@ -94,7 +94,7 @@ def harnesses() -> Json:
         of_lm, of_inspect = {}, {}
         for about in sample()[:2]:
             said = {r.id: replies(about)[r.id] for r in plan(about, settings)}
-            of_lm[about.conversation_id] = lm_eval.metrics_of(about, settings, list(said.values()), names)
+            of_lm[about.conversation_id] = lm_eval.score_replies(about, settings, list(said.values()), names)
             store = {REPLIES: {name: {"text": text} for name, text in said.items()}}
             told = inspect.score_replies(task_of(about, settings), store)
             of_inspect[about.conversation_id] = {

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from attune_data import Conversation
 from attune_data.format.constants import Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Episode, EpisodeOverError, Settings, Unparsed, builtin_policy, rollout
-from attune_episodes.reading.drafts import with_readings
 from attune_rewards import (
     STAGES,
     Assess,
@@ -210,8 +209,7 @@ def test_the_return_of_every_reward_follows_from_the_record(played: Played) -> N
         episode = play(*played, reward=spec)
         said, warnings = read_record(episode.result(), played[0])
         assert warnings == ()
-        scored = with_readings(played[0], said)
-        near = pytest.approx(total_of(played[0], scored, spec), abs=1e-11 if spec.baselines else EXACT)
+        near = pytest.approx(total_of(played[0], said, spec), abs=1e-11 if spec.baselines else EXACT)
         assert episode.total == near, name
         assert sum(step.reward for step in episode.steps) == near, name
 
@@ -243,7 +241,9 @@ def test_a_typed_reply_and_its_json_score_the_same(played: Played, asked: Settin
         assert (one.score.weight, one.reward) == (other.score.weight, other.reward)
         if one.reply != "{}":  # what says nothing at all is unparsed as text
             assert one.score.reason == other.score.reason
-    assert read_back(played[0], typed.result()) == read_back(played[0], written.result())
+    if "" not in {one.outcome.text.strip() for one in typed.steps if isinstance(one.outcome, Draft)}:
+        # an empty draft can be read, but is no reply as text
+        assert read_back(played[0], typed.result()) == read_back(played[0], written.result())
 
 
 @some

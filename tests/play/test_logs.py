@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data import load
-from attune_data.format.codebook import FILE_NAME
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.play.logs import Recording, joined, rollouts_of
 from attune_episodes.play.score import default_spec
 from attune_episodes.play.task import Task, scores_of
-from attune_episodes.source.arguments import DataArguments
 
 ABOUT = load("sample")[:2]
 SPEC = default_spec()
@@ -74,23 +69,3 @@ def test_joined_keeps_every_part_once_and_no_request_twice_in_a_conversation(
         assert one.facts["api_cost"] == len(mine)
         assert {ABOUT[index].conversation_id for index, _ in mine} == {one.task.conversation.conversation_id}
         assert len(one.replies) == sum(len(names) for _, names in mine)
-
-
-def book_for(data: Any, given: Path | None = None) -> str | None:
-    return DataArguments(data).codebook(given)
-
-
-def test_the_official_wording_is_the_one_given_else_the_one_beside_a_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    book = tmp_path / FILE_NAME
-    for name in ("data", "sample"):
-        (tmp_path / name).mkdir()
-    assert book_for("data") is None
-    book.write_text("{}", "utf-8")
-    assert Path(book_for("data") or "").resolve() == book.resolve()
-    assert book_for(Path("sample")) == book_for("data")  # a path, not the bundled sample
-    assert book_for("data", Path("mine.json")) == "mine.json"
-    for data in ("sample", "written", "org/dataset", load("sample")):
-        assert book_for(data) is None

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from attune_data import Conversation, load
-from attune_data.format.schema import KEPT
+from attune_data.format.memo import KEPT
 from attune_episodes import (
     Episode,
     Request,
@@ -24,7 +24,7 @@ from attune_episodes import (
     rollout_async,
     rollout_batch,
 )
-from attune_episodes.policies.base import as_policy
+from attune_episodes.play.policy import as_policy
 from attune_rewards import Prediction, Prefer, RewardSpec
 from tests.play.players import PREDICTION_CLASSES, example
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from attune_data import Conversation, SettingsError, load
 from attune_data.format.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Settings, builtin_policy, plan, rollout
+from attune_episodes.play.policy import prepared
 from attune_episodes.policies import FITTED
-from attune_episodes.policies.base import prepared
 from attune_episodes.policies.constant import PanasGuess
 from attune_episodes.policies.fitted import fit_mode, fit_prior
 from attune_rewards import Tag

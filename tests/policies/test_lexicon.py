@@ -11,9 +11,9 @@ from attune_data.format.constants import BINARY_IDS
 from attune_episodes.play.rollout import rollout
 from attune_episodes.policies import builtin_policy
 from attune_episodes.policies.lexicon.behaviour import observed, wished
-from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.feelings import read
-from attune_episodes.reading.rules import RULES
+from attune_rewards.reading.exchange import Exchange
+from attune_rewards.reading.feelings import read
+from attune_rewards.reading.rules import RULES
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from attune_data import Conversation, load
 from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
+from attune_episodes.play.policy import prepared
 from attune_episodes.policies import FITTED
-from attune_episodes.policies.base import prepared
 from attune_rewards import Prefer
 from tests.play.players import SETTINGS, example
 from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, comparison, conversation, turn

@@ -11,7 +11,7 @@ from attune_data import load
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.policies.skill import REFERENCE, fit_skill, prior_scores
 from attune_rewards import RewardSpec
-from attune_rewards.reward.spec import SKILL_FILE, skill_spec
+from attune_rewards.reward.presets.skill import SKILL_FILE, skill_spec
 
 SAMPLE = load("sample")
 FROZEN: dict[str, Any] = json.loads(SKILL_FILE.read_text("utf-8"))

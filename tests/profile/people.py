@@ -9,8 +9,9 @@ from typing import Any
 
 from attune_data import Conversation, Conversations
 from attune_data.format.validate import conversation_from
-from attune_env.profile.fields import Form, Number, Outside, plain
 from attune_env.profile.files import Guessed
+from attune_env.profile.form import Form
+from attune_env.profile.kinds import Number, Outside, plain
 from attune_env.profile.request import profile_request
 from attune_env.profile.scoring import FieldScore, score_guesses
 from tests.command import own

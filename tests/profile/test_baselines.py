@@ -9,7 +9,7 @@ import pytest
 
 from attune_data import Conversations, load
 from attune_env.profile.baselines import baseline, best_constants
-from attune_env.profile.fields import Number, plain, set_f1
+from attune_env.profile.kinds import Number, dice, plain
 from tests.profile.people import FIELDS, FORM, person
 
 PEOPLE = [
@@ -57,7 +57,7 @@ def test_no_constant_of_the_options_does_better_on_written_people() -> None:
             errors = {guess: sum(abs(value - guess) for value in values) for guess in {*values, best[name]}}
             assert errors[best[name]] <= min(errors.values()) + 1e-9
         elif name == "diagnoses":
-            worth = {guess: sum(set_f1(value, guess) for value in values) for guess in {*sets, best[name]}}
+            worth = {guess: sum(dice(value, guess) for value in values) for guess in {*sets, best[name]}}
             assert worth[best[name]] == pytest.approx(max(worth.values()))
         else:
             assert values.count(best[name]) == max(map(values.count, values))
@@ -67,8 +67,8 @@ def test_no_constant_of_the_options_does_better_on_written_people() -> None:
     ("", "", 1.0), ("a", "", 0.0), ("", "a", 0.0), ("a", "a", 1.0), ("ab", "a", 2 / 3),
     ("ab", "bcd", 0.4),  # 2·1/(2+3)
 ])  # fmt: skip
-def test_set_f1(truth: str, guess: str, f1: float) -> None:
-    assert set_f1(frozenset(truth), frozenset(guess)) == pytest.approx(f1)
+def test_dice(truth: str, guess: str, f1: float) -> None:
+    assert dice(frozenset(truth), frozenset(guess)) == pytest.approx(f1)
 
 
 def test_random_draws_valid_values_the_same_each_time_and_uses_them_all() -> None:

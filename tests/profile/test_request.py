@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attune_data import Conversation, load
 from attune_data.format.validate import conversation_from
-from attune_env.profile.fields import Outside, plain
+from attune_env.profile.kinds import Outside, plain
 from attune_env.profile.request import parse_profile, profile_request, template_fingerprint
 from attune_episodes.parsing import Unparsed
 from tests.profile.people import FIELDS, FORM

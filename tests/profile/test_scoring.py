@@ -6,7 +6,8 @@ import pytest
 
 from attune_data import Conversations, DataError, load
 from attune_env.profile.baselines import baseline
-from attune_env.profile.fields import form_with, plain
+from attune_env.profile.form import form_with
+from attune_env.profile.kinds import plain
 from attune_env.profile.scoring import FieldScore, score_guesses
 from tests.profile.people import FORM, guessed, person, scored, truth
 

@@ -183,7 +183,7 @@ def gold_turn(truth: TurnTruth) -> TurnPrediction:
     observed, preferred = anything | dict(truth.observed), anything | dict(truth.preferred)
     return TurnPrediction(
         truth.turn,
-        Draft(truth.responses["human"] or "", read=dict(truth.preferred)),
+        Draft(truth.responses["human"] or ""),
         Assess(truth.tags or (), observed, preferred),
         AssessHP(observed, preferred),
         Prefer({i: c.winner or "A" for i, c in enumerate(truth.comparisons)}),

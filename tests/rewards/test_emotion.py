@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from attune_data.format.affect import EMOTIONS
 from attune_rewards import Tag
 from attune_rewards.metrics import emotion as metrics
+from attune_rewards.metrics.leaf import Leaf
 from attune_rewards.predictions import Assess
-from attune_rewards.reward.parts import Leaf
 from attune_rewards.truth import TurnTruth
 from tests.rewards.builders import EMOJI, LONG
 

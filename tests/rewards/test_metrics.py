@@ -25,10 +25,10 @@ from attune_rewards.metrics.metric import Metric, ReflectMetric, TurnMetric
 from attune_rewards.metrics.registry import METRICS, SHOWN, better
 from attune_rewards.metrics.tree import LEAF
 from attune_rewards.truth import truth_of
-from tests.metric_reference import PAGE, rewritten
 from tests.rewards.answers import corrected, silenced
 from tests.rewards.builders import conversation, gold, judgement, prediction, turn
 from tests.rewards.strategies import conversations, scored
+from tools.metric_reference import PAGE, rewritten
 
 FEW = settings(max_examples=20)
 Played = tuple[Conversation, ConversationPrediction]
@@ -127,7 +127,7 @@ def test_the_inputs_of_the_composite_are_the_benchmarks() -> None:
 
 def test_the_reference_page_is_current() -> None:
     page = PAGE.read_text("utf-8")
-    assert rewritten(page) == page, "write it again: python -m tests.metric_reference"
+    assert rewritten(page) == page, "write it again: python -m tools.metric_reference"
     assert all(f"`{name}`" in page for name in (*NAMED, *LEAF))
 
 
@@ -171,6 +171,8 @@ def test_the_right_answers_earn_gold_on_a_fully_annotated_conversation(about: Co
         metric = metric_of(name)
         if metric.better is None or value is None or name.endswith((".tp", ".tn", ".fp", ".fn")):
             continue
+        if metric.name == "draft_binary_alignment_read":
+            continue  # nobody knows the draft in which a reader finds exactly what was wanted
         best = 1.0 if name.startswith("pooled") else metric.low if metric.better == "lower" else metric.high
         assert value == pytest.approx(best, abs=1e-9), name
 

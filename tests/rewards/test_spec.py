@@ -29,7 +29,7 @@ from attune_rewards import (
     score_request,
 )
 from attune_rewards.metrics.tree import Node
-from attune_rewards.reward.spec import skill_spec
+from attune_rewards.reward.presets.skill import skill_spec
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 from tests.rewards.builders import (
     comparison,

@@ -11,7 +11,7 @@ from typing import Any
 from attune_data import Conversations, load
 from attune_data.format.validate import conversation_from
 from attune_env.running.providers import endpoint_of
-from attune_env.running.run import EndpointReport, run_endpoint
+from attune_env.running.served import EndpointReport, run_endpoint
 from attune_env.running.settings import Model, Options, Patience, Price, Sampling, Training
 from attune_episodes import Settings
 from tests.command import own

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_env.running import loop as endpoint_loop
-from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, StopRun, Tally
+from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, StopRun
 from attune_env.running.loop import Watcher, disk_message
 from attune_env.running.settings import Options, Patience
+from attune_env.running.tally import Tally
 from attune_episodes.chat.completion import Usage
 from attune_episodes.chat.faults import Fault
 from tests import PATIENCE

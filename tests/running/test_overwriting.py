@@ -12,7 +12,7 @@ from attune_env.running import run_builtin
 from attune_env.running.journal import journal_name
 from attune_env.running.loop import Watcher
 from attune_env.running.rejudge import rejudge
-from attune_env.running.run import EndpointReport
+from attune_env.running.served import EndpointReport
 from tests.command import snapshot
 from tests.endpoint import Server, answers_of, serve
 from tests.running.playing import CALLS, files, judge_answers, met, model, options, play, small

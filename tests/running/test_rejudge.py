@@ -12,7 +12,7 @@ from attune_env.results import read_results, score_results, write_json
 from attune_env.running import run_builtin
 from attune_env.running.providers import endpoint_of
 from attune_env.running.rejudge import rejudge
-from attune_env.running.run import EndpointReport
+from attune_env.running.served import EndpointReport
 from attune_env.running.settings import Model
 from attune_episodes import Settings
 from tests.command import attune_here, data_folder, read, snapshot

@@ -16,11 +16,11 @@ from attune_data import Conversation, Conversations, DataError, SettingsError, l
 from attune_data.files.write import write_jsonl
 from attune_env.results import read_results, save_results, score_results
 from attune_env.running import run_builtin
-from attune_env.running.control import Tally
 from attune_env.running.jobs import Job, calls_of
 from attune_env.running.loop import Watcher
-from attune_env.running.run import run_endpoint
+from attune_env.running.served import run_endpoint
 from attune_env.running.settings import Price, Training
+from attune_env.running.tally import Tally
 from attune_episodes import MODES, Settings, plan, rollout
 from attune_episodes.judging import judge_request
 from tests.data.builders import Json

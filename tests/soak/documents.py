@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from attune_data.errors import DataError
-from attune_data.files.jsonio import parse_json
+from attune_data.jsonio import parse_json
 from tests.soak.inputs import GROWN, LEAVES, NAMES, items, long_text, mangled, nested, size, value
 
 

@@ -11,7 +11,7 @@ import pytest
 from attune_data import Conversation, load
 from attune_episodes import Request, Settings, Unparsed, builtin_policy, parse, plan, score
 from attune_episodes.parsing import sound
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_episodes.protocol.settings import PANAS_STRATEGIES
 from attune_rewards import Assess, AssessHP, Draft, Prediction, Prefer, Reflect
 from tests.soak.inputs import both_ways, reply

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attune_env.tables.table import DASH, Cell, Column, Table, interval_text, share_text
+from attune_env.tables.cells import DASH, Cell, Column, interval_text, share_text
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 
 

@@ -18,7 +18,7 @@ import pytest
 from attune_data import Conversation, load
 from attune_env.testing import Outcome, Player, check_env_contract, check_episode, check_reward, filler
 from attune_episodes import BUILTIN, MODES, Episode, Policy, Settings, builtin_policy, rollout
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_episodes.protocol.settings import PANAS_STRATEGIES, Mode, PanasStrategy
 from attune_rewards import PRESETS, RewardSpec
 from tests import PATIENCE

@@ -28,8 +28,11 @@ def test_a_reward_that_breaks_its_contract_is_refused() -> None:
 
     check_reward("emotion", SHORT, empty_at_most=0.6)
     for reward, says in (
-        (mine("prefer", lambda *_: 0.9), r"annotations' own answers earn 1 .*mine 0\.9000 in sample-01/1/"),
-        (mine("prefer", lambda *_: 1.0 if next(count) < 60 else 0.5), "played again|own answers earn 1"),
+        (
+            mine("prefer", lambda *_: 0.9),
+            r"part 'mine': .*own answer earns 0\.9, not 1 .*'sample-01', turn 1, prefer",
+        ),
+        (mine("draft", lambda *_: 1.0 if next(count) < 60 else 0.5), "when played again"),
         # any text is a draft
         (mine("draft", lambda *_: 1.0), r"the reply 'no' to every request earns 0\.09\d+ .*at most 0\.0"),
         ("emotion", r"'empty' earns 0\.\d+, at most 0\.0 is stated"),

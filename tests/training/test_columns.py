@@ -9,7 +9,7 @@ import datasets
 import pytest
 
 from attune_data import DataError
-from attune_data.source.mixture import Mixture
+from attune_data.source.source import Source
 from attune_episodes import score_row
 from attune_episodes.frameworks.verl import compute_score
 from attune_episodes.training import to_skyrl, to_verl, training_dataset
@@ -55,7 +55,7 @@ def test_rows_keep_all_that_matters_in_skyrls_columns() -> None:
 
 @pytest.mark.parametrize("convert", [to_verl, to_skyrl])
 def test_streams_stay_streams_and_what_is_no_dataset_is_refused(convert: Any) -> None:
-    stream = training_dataset(Mixture([(SAMPLE, 1)]), prompts="compact")
+    stream = training_dataset(Source([(SAMPLE, 2)]), prompts="compact")
     made = convert(stream)
     assert isinstance(made, datasets.IterableDataset)
     mapped = stream.map(lambda row: row)

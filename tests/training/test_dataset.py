@@ -23,7 +23,7 @@ from attune_data import (
     load,
 )
 from attune_data.format.constants import Provenance
-from attune_data.source.mixture import Mixture
+from attune_data.source.source import Source
 from attune_data.version import SCORING_VERSION, __version__
 from attune_env.testing import filler
 from attune_episodes import Settings, plan
@@ -221,6 +221,6 @@ def test_mixtures_take_turns_by_weight_and_are_guarded() -> None:
     with pytest.raises(SettingsError, match="is kept for evaluation"):
         training_dataset("2*sample+written:test")
     unmarked = SAMPLE[0].model_copy(update={"provenance": None})
-    mixture = Mixture([(SAMPLE, 2), (Conversations([unmarked]), 1)])
+    mixture = Source([(SAMPLE, 2), (Conversations([unmarked]), 1)])
     with pytest.raises(BenchmarkTrainingError, match=r'"sample-01" \(not marked'):
         ids(training_dataset(mixture), 100)

@@ -185,7 +185,7 @@ def test_a_batch_is_read_once_however_many_functions_see_it(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("spec", "error", "words"), [
-    ("skil", UnknownNameError, r"no reward preset named .*skil.*did you mean 'skill'"),
+    ("skil", UnknownNameError, r"no reward preset .*named .*skil.*did you mean 'skill'"),
     (RewardSpec.weighted("q", {"q1": 1}).terminal(), SettingsError, "terminal"),
     (3, TypeError, "RewardSpec or the name of a preset, got int"),
 ])  # fmt: skip

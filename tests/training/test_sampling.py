@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data import SettingsError, load
-from attune_data.source.mixture import Mixture
+from attune_data.source.source import Source
 from attune_episodes import builtin_policy, plan
 from attune_episodes.training import keep_pass_rates, training_dataset
 from attune_episodes.training.sampling import drawn
@@ -58,7 +58,7 @@ def test_by_stage_each_stage_comes_equally_often() -> None:
 
 @pytest.mark.parametrize("sampling", ["weight", "stage"])
 def test_a_stream_and_a_table_draw_the_same_rows(sampling: Any) -> None:
-    endless = Mixture([(SAMPLE, 1)])
+    endless = Source([(SAMPLE, 2)])
     table = training_dataset(SAMPLE[:4], sampling=sampling, prompts="compact")
     stream = training_dataset(endless, sampling=sampling, prompts="compact")
     assert [row["id"] for row in stream.take(len(table))] == table["id"][:]

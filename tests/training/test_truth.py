@@ -16,7 +16,7 @@ from attune_data.version import SCORING_VERSION
 from attune_episodes import Settings, plan
 from attune_episodes.training.rows import RowMaker
 from attune_episodes.training.truth import read_truth
-from attune_rewards import Draft, RewardSpec
+from attune_rewards import RewardSpec
 from tests.play.builders import EVERY_SETTING, conversation, reannotated, record, setting_id
 from tests.play.players import SETTINGS, example
 from tests.rewards.strategies import conversations
@@ -108,18 +108,13 @@ def test_no_annotated_answer_moves_a_prompt(settings: Settings) -> None:
 # --- refused -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["brevity", "format"])
-def test_your_own_part_cannot_travel_and_the_error_says_what_to_do(name: str) -> None:
-    spec = COMPOSITE.with_part(name, "draft", lambda truth, turn, said: float(said == Draft("")), 0.1)
-    with pytest.raises(SettingsError, match=f"part '{name}' of .*a row cannot store; make the rows without"):
-        RowMaker(Settings(), spec).check()
-
-
 @pytest.mark.parametrize(("spec", "stages", "words"), [
     (COMPOSITE.terminal(), ("assess",), r"terminal, but each row is rewarded on its own"),
     (COMPOSITE, ("draft", "assess_hp"), "scores nothing in the stages"),
     (RewardSpec.preset("preference"), ("assess",), "scores nothing in the stages"),
     (RewardSpec.weighted("q", {"q1": 1}).with_format(1), ("draft",), "scores nothing in the stages"),
+    (RewardSpec.preset("emotion").with_part("mine", "draft", lambda *_: 1.0, 1), ("prefer",),
+     "scores nothing in the stages"),
 ])  # fmt: skip
 def test_a_reward_that_makes_no_row_is_refused(spec: RewardSpec, stages: Any, words: str) -> None:
     with pytest.raises(SettingsError, match=words):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attune_data.format.schema import Conversation
 from attune_episodes.parsing import parse
@@ -12,7 +12,7 @@ from attune_episodes.play.episode import Episode
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.protocol.settings import Settings
 from attune_rewards.metrics.scoring import score_conversation
-from attune_rewards.record.read import read_record
+from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.reward.score import part_means
 from attune_rewards.reward.spec import RewardSpec
 
@@ -63,8 +63,12 @@ def play(
             means = part_means(step.score for step in episode.steps)
             for part in specs[name].parts:
                 played.parts[name, part].append(means.get(part))
-        prediction, _ = read_record(recorded.result(), conversation)
-        found = score_conversation(conversation, prediction)
-        played.canonical.append(found["composite_exact"])
-        played.strict.append(found["composite_strict"])
+        scores = score_conversation(conversation, _without_drafts(recorded.prediction))
+        played.canonical.append(scores["composite_exact"])
+        played.strict.append(scores["composite_strict"])
     return played
+
+
+def _without_drafts(said: ConversationPrediction) -> ConversationPrediction:
+    """A prediction without its drafts, which neither Composite scores, so that no reader reads them."""
+    return replace(said, turns={number: replace(turn, draft=None) for number, turn in said.turns.items()})

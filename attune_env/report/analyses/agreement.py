@@ -8,12 +8,20 @@ import numpy as np
 
 from attune_data.format.codebook import Codebook
 from attune_data.format.constants import BINARY_BRANCHES
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.answers import SILENT, answers_of, of_models, of_one, rates
-from attune_env.report.analyses.study import Study
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.answer_tables import (
+    SILENT,
+    answer_table,
+    answer_tables,
+    of_models,
+    of_one,
+    rates,
+)
+from attune_env.report.analyses.study import Absent, Study
+from attune_env.report.figures.dots import Dots
 from attune_env.report.figures.heat import Heat
-from attune_env.report.figures.plots import Dots
-from attune_env.tables.table import Column, Table, points, share
+from attune_env.tables.cells import Column, points, share
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 
 SIDES: Final = {"OM": "did it (OM)", "HP": "wanted it (HP)"}
@@ -30,7 +38,7 @@ def _over(rate: Interval, majority: float) -> float | None:
 
 
 def _binary(study: Study) -> list[Table]:
-    found = answers_of(study, "judgements", "no yes/no question was both asked and annotated")
+    found = answer_table(study, "judgements", "no yes/no question was both asked and annotated")
     given = found["said"] != SILENT
     right = ((found["said"] == 1) == found["yes"]) & (given | (study.variant != "strict"))
     found = found.assign(right=right, n=1, given=given, says=found["said"] == 1)
@@ -70,7 +78,7 @@ def _binary(study: Study) -> list[Table]:
          share("truth is yes", "true_yes_share"), share("majority"), AGREEMENT, OVER),
         rows,
         keys=2,
-        notes=study.answers.notes,
+        notes=answer_tables(study).notes,
     )  # fmt: skip
     majorities = truths["majority"]
     singly = rates(study, found, measures, ["question", "side", "key"])
@@ -91,7 +99,7 @@ def _binary(study: Study) -> list[Table]:
 
 
 def _choices(study: Study) -> list[Table]:
-    found = answers_of(study, "choices", "no comparison with a winner was asked")
+    found = answer_table(study, "choices", "no comparison with a winner was asked")
     found = found.assign(right=found["pick"] == found["winner"], n=1, given=found["pick"] != SILENT)
     measures = {"right": ("right", "n"), "given": ("given", "n")}
     singly = rates(study, found, measures, ["question", "key"])
@@ -113,7 +121,7 @@ def _choices(study: Study) -> list[Table]:
         "Comparisons by question, all models together",
         ("id", "question", "comparisons", ACCURACY, share("lowest model"), share("highest model")),
         rows,
-        notes=study.answers.notes,
+        notes=answer_tables(study).notes,
     )
     by_model = study.sheet(
         "preference_questions_by_model",
@@ -129,11 +137,11 @@ def _choices(study: Study) -> list[Table]:
 
 
 def _bias(study: Study) -> list[Table]:
-    choices = answers_of(study, "choices", "no comparison with a winner was asked")
+    choices = answer_table(study, "choices", "no comparison with a winner was asked")
     choices = choices[choices["pick"] != SILENT]
     if choices.empty:
         raise Absent("no comparison was answered")
-    notes = study.answers.notes
+    notes = answer_tables(study).notes
     if (choices["first"] < 0).all():
         notes.append("The result files do not say which reply was shown first, so position bias is unknown.")
     parts = []
@@ -179,6 +187,9 @@ BINARY = Analysis(
             unit="what was wanted: agreement minus the majority's, points",
         ),
     },
+    chapter="Answer by answer",
+    place=1,
+    inputs="conversations and result files",
 )  # fmt: skip
 CHOICES = Analysis(
     "preference-questions",
@@ -190,6 +201,9 @@ CHOICES = Analysis(
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,
                                   unit="picks that match the person's choice, all models, % (line: chance)")},
+    chapter="Answer by answer",
+    place=2,
+    inputs="conversations and result files",
 )  # fmt: skip
 BIAS = Analysis(
     "preference-bias",
@@ -202,4 +216,8 @@ BIAS = Analysis(
     {"preference-bias": Dots("preference_bias", ["position_bias", "length_bias"], line=0.0,
                              unit="share of picks minus that of the person's choices, points")},
     signal="position_bias",
+    chapter="Answer by answer",
+    place=3,
+    inputs="conversations and result files",
 )  # fmt: skip
+ANALYSES: Final = (BINARY, CHOICES, BIAS)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from attune_env.report.analyses.study import Study
-from attune_env.report.figures.plots import Plot
+from attune_env.report.figures.plot import Plot
 from attune_env.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Draw = Callable[[], "Figure"]
-
-
-class Absent(Exception):
-    """Raised by an analysis that cannot be run on these inputs; says what it would need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,12 @@ class Analysis:
     """Column of differences: if no interval in it excludes 0, nothing is significant."""
     against: str = ""
     """The question where a baseline was chosen, if it is another one; with names as in the caption."""
+    chapter: str = ""
+    """Its chapter in the report, one of `analyses.TITLES`."""
+    place: float = math.inf
+    """Its place in the chapter; without one, it is among the last."""
+    inputs: str = "–"
+    """What it needs besides scores, in words."""
 
     def run(self, study: Study) -> Finding:
         """Apply it to a study; raises `Absent` if the inputs do not allow it."""

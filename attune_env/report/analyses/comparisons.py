@@ -8,17 +8,18 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.study import Study, label_of
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.study import Absent, Study, label_of
+from attune_env.report.figures.dots import Dots
 from attune_env.report.figures.heat import Heat
-from attune_env.report.figures.plots import Dots
 from attune_env.statistics.comparisons import compare, separation
 from attune_env.statistics.ranks import FEWEST, rank_correlations
 from attune_env.statistics.variance import variance_split
 from attune_env.statistics.wins import METRIC, win_rates
+from attune_env.tables.cells import HOLM, Column, P, points, share
 from attune_env.tables.groups import INPUTS, METRICS
-from attune_env.tables.names import counted
-from attune_env.tables.table import HOLM, Column, P, Table, points, share
+from attune_env.tables.labels import counted
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 from attune_rewards.metrics.metric import Metric
 
@@ -176,6 +177,8 @@ PAIRS = Analysis(
     {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
                           unit="row minus column, {}; bold: significant")},
     signal="difference",
+    chapter="Models against each other",
+    place=1,
 )  # fmt: skip
 PERSPECTIVE = Analysis(
     "perspective-gap",
@@ -187,6 +190,8 @@ PERSPECTIVE = Analysis(
     {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
                              unit="points of 100, with 95% interval")},
     signal="gap",
+    chapter="Models against each other",
+    place=4,
 )  # fmt: skip
 WINS = Analysis(
     "preference-wins",
@@ -200,6 +205,8 @@ WINS = Analysis(
         "preference-wins": Heat("preference_wins", "model", "against", "win_rate", range_=(0.0, 1.0),
                                 unit="row wins against column, share"),
     },
+    chapter="Models against each other",
+    place=3,
 )  # fmt: skip
 CORRELATIONS = Analysis(
     "metric-correlations",
@@ -212,6 +219,8 @@ CORRELATIONS = Analysis(
     {"metric-correlations": Heat("metric_correlations", "other_metric", "metric", "rho", range_=(-1.0, 1.0),
                                  unit="Spearman's ρ; bold: significant")},
     signal="rho",
+    chapter="What the numbers rest on",
+    place=1,
 )  # fmt: skip
 VARIANCE = Analysis(
     "variance",
@@ -223,4 +232,7 @@ VARIANCE = Analysis(
     "squares.",
     _variance,
     {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},
+    chapter="What the numbers rest on",
+    place=2,
 )
+ANALYSES: Final = (PAIRS, PERSPECTIVE, WINS, CORRELATIONS, VARIANCE)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Final
 
 import numpy as np
 
 from attune_data.selection.means import finite
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.answers import SPENT, answers_of
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.answer_tables import SPENT, answer_table
 from attune_env.report.analyses.leaderboard import PILLARS, scaled
-from attune_env.report.analyses.study import PRIMARY, Study, label_of, over_models
-from attune_env.report.figures.plots import Dots, Lines
+from attune_env.report.analyses.study import PRIMARY, Absent, Study, label_of, over_models
+from attune_env.report.figures.dots import Dots
+from attune_env.report.figures.lines import Lines
 from attune_env.statistics.score_table import Key
+from attune_env.tables.cells import Cell, Column, points
 from attune_env.tables.groups import INPUTS, LEADERBOARD, METRICS
-from attune_env.tables.names import mode_text, role_of
-from attune_env.tables.table import Cell, Column, Table, points
-from attune_episodes.play.marks import mapping, marks_of
+from attune_env.tables.labels import mode_text, role_of
+from attune_env.tables.table import Table
+from attune_rewards.record.marks import mapping, marks_of
 
 
 def _modes(study: Study) -> list[Table]:
@@ -48,7 +51,7 @@ def _modes(study: Study) -> list[Table]:
 def _cost(study: Study) -> list[Table]:
     if study.results is None:
         raise Absent("costs are in the result files; name their folder with --results")
-    spent = answers_of(study, "spent", "no result file was found")
+    spent = answer_table(study, "spent", "no result file was found")
     names = [name for name in SPENT if spent[name].notna().any()]
     if not names:
         raise Absent("neither calls nor costs are recorded")
@@ -125,6 +128,8 @@ MODES = Analysis(
     {"modes": Dots("mode_differences", ["difference"], split="metric", label="model", line=0.0,
                    unit="points of 100, with 95% interval")},
     signal="difference",
+    chapter="Modes, cost and training",
+    place=1,
 )  # fmt: skip
 COST = Analysis(
     "cost",
@@ -136,6 +141,9 @@ COST = Analysis(
     _cost,
     {"cost": Dots("cost", ["composite_score", "composite_strict", "cost", "tokens_out", "calls"],
                   unit="points of 100; US dollars, tokens and calls per conversation")},
+    chapter="Modes, cost and training",
+    place=2,
+    inputs="result files",
 )  # fmt: skip
 LEARNING = Analysis(
     "learning-curves",
@@ -146,4 +154,7 @@ LEARNING = Analysis(
     _learning,
     {"learning-curves": Lines("learning_curves", ["composite_score", "composite_strict"], x="step",
                               series="run", unit="training step; points of 100")},
+    chapter="Modes, cost and training",
+    place=3,
 )  # fmt: skip
+ANALYSES: Final = (MODES, COST, LEARNING)

@@ -8,11 +8,13 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.study import Study, label_of, over_models
-from attune_env.report.figures.plots import Dots, Lines
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.study import Absent, Study, label_of, over_models
+from attune_env.report.figures.dots import Dots
+from attune_env.report.figures.lines import Lines
+from attune_env.tables.cells import Cell, Column, points
 from attune_env.tables.groups import METRICS
-from attune_env.tables.table import Cell, Column, Table, points
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Array, known
 
 THIRDS: Final = ("first", "middle", "last")
@@ -171,6 +173,9 @@ DRIFT = Analysis(
         ),
     },
     signal="change",
+    chapter="Participants and conversations",
+    place=4,
+    inputs="turn scores",
 )  # fmt: skip
 DIFFICULTY = Analysis(
     "difficulty",
@@ -180,4 +185,7 @@ DIFFICULTY = Analysis(
     "deviations use n − 1. The figure shows the hardest conversations.",
     _difficulty,
     {"difficulty": Dots("difficulty", ["mean", "lowest", "highest"], unit="points of 100, over models")},
+    chapter="Participants and conversations",
+    place=5,
 )
+ANALYSES: Final = (DRIFT, DIFFICULTY)

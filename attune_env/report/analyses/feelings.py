@@ -8,12 +8,22 @@ import numpy as np
 import pandas as pd
 
 from attune_data.format.affect import EMOTIONS, ITEMS, POLARITY
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.answers import INVENTED, MISSED, OTHER, answers_of, of_models, of_one, rates
-from attune_env.report.analyses.study import Study
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.answer_tables import (
+    INVENTED,
+    MISSED,
+    OTHER,
+    answer_table,
+    answer_tables,
+    of_models,
+    of_one,
+    rates,
+)
+from attune_env.report.analyses.study import Absent, Study
+from attune_env.report.figures.dots import Dots
 from attune_env.report.figures.heat import Heat
-from attune_env.report.figures.plots import Dots
-from attune_env.tables.table import DASH, Cell, Column, Table, share
+from attune_env.tables.cells import DASH, Cell, Column, share
+from attune_env.tables.table import Table
 from attune_rewards.metrics.branches import MIDPOINT
 
 POINT: Final = {item.name: (item.valence, item.arousal) for item in ITEMS}
@@ -21,7 +31,7 @@ POINT: Final = {item.name: (item.valence, item.arousal) for item in ITEMS}
 
 
 def _feelings(study: Study) -> list[Table]:
-    tags = answers_of(study, "tags", "no annotated turn was answered with tags")
+    tags = answer_table(study, "tags", "no annotated turn was answered with tags")
     felt, read = tags["felt"].astype(str), tags["read"]
     matched = (felt != INVENTED) & ~read.isin([MISSED, OTHER])
     if of_models(study, tags[matched]).empty:
@@ -34,7 +44,7 @@ def _feelings(study: Study) -> list[Table]:
     )  # fmt: skip
     measures = {name: (name, "matched") for name in ("valence", "arousal", "distance", "same")}
     measures["missed"] = "missed", "is_felt"
-    turns = study.answers.tagged_turns.groupby("key")["answered"].agg(["sum", "mean"])
+    turns = answer_tables(study).tagged_turns.groupby("key")["answered"].agg(["sum", "mean"])
     rows: list[tuple[Cell, ...]] = []
     for (key,), one in rates(study, tags, measures, ["key"]).items():
         here, (answered, part) = tags[tags["key"] == key], turns.loc[key]
@@ -50,7 +60,7 @@ def _feelings(study: Study) -> list[Table]:
          Column("invented per turn", places=2), "other names", share("turns unanswered")),
         rows,
         foldable=("other names", "turns unanswered"),
-        notes=study.answers.notes,
+        notes=answer_tables(study).notes,
     )  # fmt: skip
     everyone = of_models(study, tags)
     counts = pd.crosstab(everyone["felt"], everyone["read"]).reindex(columns=[*EMOTIONS, OTHER], fill_value=0)
@@ -91,7 +101,7 @@ def _confusion(study: Study, tags: pd.DataFrame, everyone: pd.DataFrame) -> Tabl
 
 def _panas(study: Study) -> list[Table]:
     reason = "no PANAS item was rated both before and after and also predicted"
-    found = answers_of(study, "affect", reason)
+    found = answer_table(study, "affect", reason)
     said = found["said"].notna()
     values = {
         "predicted": found["said"] - found["before"],
@@ -137,14 +147,14 @@ def _panas(study: Study) -> list[Table]:
             for (key,), one in rates(study, found, measures, ["key"]).items()
         ),
         foldable=("answered here",),
-        notes=study.answers.notes,
+        notes=answer_tables(study).notes,
     )
     return [by_model, by_item]
 
 
 def _branches(study: Study) -> list[Table]:
     reason = "no branch was both rated and predicted"
-    found = answers_of(study, "branches", reason)
+    found = answer_table(study, "branches", reason)
     said = found["said"].notna()
     error = (found["said"] - found["truth"]).where(said, 0.0)
     found = found.assign(n=said, asked=1, signed=error, absolute=error.abs())
@@ -175,7 +185,7 @@ def _branches(study: Study) -> list[Table]:
         ),
         keys=2,
         foldable=("answered here",),
-        notes=study.answers.notes,
+        notes=answer_tables(study).notes,
     )  # fmt: skip
     return [table]
 
@@ -197,6 +207,9 @@ FEELINGS = Analysis(
             range_=(0.0, 100.0), unit="felt (row) and predicted (column) items, % of the row, all models",
         ),
     },
+    chapter="Answer by answer",
+    place=4,
+    inputs="conversations and result files",
 )  # fmt: skip
 PANAS = Analysis(
     "panas-items",
@@ -213,6 +226,9 @@ PANAS = Analysis(
                             unit="points of 1 to 7, all models"),
     },
     signal="gain",
+    chapter="Answer by answer",
+    place=5,
+    inputs="conversations and result files",
 )  # fmt: skip
 FOUR_BRANCHES = Analysis(
     "four-branches",
@@ -228,4 +244,8 @@ FOUR_BRANCHES = Analysis(
         "four-branches-absolute": Dots("four_branches", ["absolute_error"], split="branch",
                                        mark="median_mae", unit="absolute error, points of 1 to 7"),
     },
+    chapter="Answer by answer",
+    place=6,
+    inputs="conversations and result files",
 )  # fmt: skip
+ANALYSES: Final = (FEELINGS, PANAS, FOUR_BRANCHES)

@@ -8,14 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.study import Study
-from attune_env.report.figures.plots import Dots
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.study import Absent, Study
+from attune_env.report.figures.dots import Dots
 from attune_env.results.samples import sample_spread
 from attune_env.statistics.score_table import Key
+from attune_env.tables.cells import Cell, Column, points, share
 from attune_env.tables.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, PARTIAL, TURN
-from attune_env.tables.names import READER, mode_text, quoted, role_of
-from attune_env.tables.table import Cell, Column, Table, points, share
+from attune_env.tables.labels import READER, mode_text, quoted, role_of
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 from attune_rewards.metrics.registry import better
 from attune_rewards.metrics.tree import COMPOSITE
@@ -248,6 +249,8 @@ LEADERS = Analysis(
             "leaderboard", (), where=("mode", None), unit="points of 100, with 95% interval"
         )
     },
+    chapter="The answer",
+    place=3,
 )
 EVERY_METRIC = Analysis(
     "metrics",
@@ -264,4 +267,7 @@ EVERY_METRIC = Analysis(
         "conversation-metrics": Dots("conversation_wide_scores", [m.column for m in INPUTS], across=3,
                                      unit="mean, each panel on its own scale"),
     },
+    chapter="Models against each other",
+    place=2,
 )  # fmt: skip
+ANALYSES: Final = (LEADERS, EVERY_METRIC)

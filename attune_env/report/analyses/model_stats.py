@@ -10,9 +10,10 @@ import numpy as np
 
 from attune_env.report.analyses.leaderboard import SHARES
 from attune_env.report.analyses.study import Study
+from attune_env.tables.cells import Cell, Column, share_text
 from attune_env.tables.groups import METRICS
-from attune_env.tables.names import mode_text, role_of
-from attune_env.tables.table import Cell, Column, Table, share_text
+from attune_env.tables.labels import mode_text, role_of
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Array
 from attune_rewards.metrics.registry import better
 

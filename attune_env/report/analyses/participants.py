@@ -13,14 +13,15 @@ from attune_data.format.questionnaires import QUESTIONNAIRES
 from attune_data.format.schema import Conversation
 from attune_data.selection.facts import DECLINED, NONE, folded, stated
 from attune_data.selection.means import finite
-from attune_env.report.analyses.analysis import Absent, Analysis
+from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.conversations import turn_means, turn_scores
-from attune_env.report.analyses.study import Study, label_of, over_models
-from attune_env.report.figures.plots import Dots
+from attune_env.report.analyses.study import Absent, Study, label_of, over_models
+from attune_env.report.figures.dots import Dots
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Bools, Contrast, contrasts
+from attune_env.tables.cells import HOLM, Cell, Column, P, points
 from attune_env.tables.groups import METRICS
-from attune_env.tables.table import HOLM, Cell, Column, P, Table, points
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Array, Interval, known
 
 SHOWN: Final = {
@@ -262,6 +263,9 @@ CLINICAL = Analysis(
                                             unit="any diagnosis minus none, all models, points"),
     },
     signal="difference",
+    chapter="Participants and conversations",
+    place=1,
+    inputs="conversations",
 )  # fmt: skip
 TRAITS = Analysis(
     "traits",
@@ -273,6 +277,9 @@ TRAITS = Analysis(
     {"traits": Dots("traits", ["difference"], split="metric", line=0.0, across=3,
                     unit="group minus the others, all models, points")},
     signal="difference",
+    chapter="Participants and conversations",
+    place=2,
+    inputs="conversations",
 )  # fmt: skip
 TOPICS = Analysis(
     "topics",
@@ -283,4 +290,8 @@ TOPICS = Analysis(
     {"topics": Dots("topics", ["difference"], split="metric", line=0.0, across=3,
                     unit="category minus the others, all models, points")},
     signal="difference",
+    chapter="Participants and conversations",
+    place=3,
+    inputs="conversations",
 )  # fmt: skip
+ANALYSES: Final = (CLINICAL, TRAITS, TOPICS)

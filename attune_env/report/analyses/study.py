@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from attune_data import Conversations
 from attune_data.errors import UnknownNameError
 from attune_data.format.schema import Conversation
+from attune_data.source.corpora import corpora, corpus
+from attune_env.results.scored import ScoredResults
 from attune_env.results.scores import SAMPLED
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.score_table import Key, Resample, ScoreTable, participant_of
 from attune_env.statistics.sign_flip import sign_flip
+from attune_env.tables.cells import Cell, Column
 from attune_env.tables.groups import LEADERBOARD, METRICS, PARTIAL
-from attune_env.tables.names import mode_text, quoted, references, role_of, short_names
-from attune_env.tables.table import Cell, Column, Table
-from attune_episodes.play.marks import mapping
+from attune_env.tables.labels import mode_text, quoted, references, role_of, short_names
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import RESAMPLES, Array, Interval, known
 from attune_rewards.metrics.metric import Metric
+from attune_rewards.record.marks import mapping
 
-if TYPE_CHECKING:
-    from attune_env.report.analyses.answers import Answers
-
-SHIPPED: Final = {"sample": "sample", "written": "corpus"}
+SHIPPED: Final = {name: corpus(name).noun for name in corpora()}
 """Name of data that comes with this project -> what it is, in a sentence."""
 PRIMARY = "default"
+T = TypeVar("T")
 WHOLE: Final = 0.9
 """Share of the conversations from which a model counts as scored on all: a few calls may have failed."""
+
+
+class Absent(Exception):
+    """Raised by an analysis that cannot be run on a study; says what it would need."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Study:
     seed: int = 0
     command: str = "attune report"
     baseline: str = ""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.mode:
@@ -200,12 +206,17 @@ class Study:
                     found.setdefault(text, {})[entry["em_model"]] = None
         return {text: list(models) for text, models in found.items()}
 
-    @cached_property
-    def answers(self) -> Answers:
-        """Every answer in the result files beside its truth, read once."""
-        from attune_env.report.analyses.answers import read_answers
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """`make()`, which several analyses need, computed by the first of them."""
+        if name not in self.memo:
+            self.memo[name] = make()
+        made: T = self.memo[name]
+        return made
 
-        return read_answers(self)
+    @cached_property
+    def scored(self) -> ScoredResults | None:
+        """The result files behind the scores; None if their folder is not known."""
+        return None if self.results is None else ScoredResults(self.results)
 
     @cached_property
     def records(self) -> list[Conversation | None]:

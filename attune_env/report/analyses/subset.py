@@ -14,11 +14,12 @@ from attune_data.selection.where import Condition, Wanted, Where
 from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.participants import between
 from attune_env.report.analyses.study import Study
-from attune_env.report.figures.plots import Dots
+from attune_env.report.figures.dots import Dots
 from attune_env.statistics.contrasts import Bools, contrasts
+from attune_env.tables.cells import Column
 from attune_env.tables.groups import GROUPS
-from attune_env.tables.names import counted, role_of
-from attune_env.tables.table import Column, Table
+from attune_env.tables.labels import counted, role_of
+from attune_env.tables.table import Table
 from attune_rewards.metrics.metric import Metric
 
 _UNKNOWN: Final = Wanted("unknown")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from attune_env.report.analyses.analysis import Absent
-from attune_env.report.analyses.profile import PRIOR, profile_tables
-from attune_env.report.analyses.study import Study
+from attune_env.report.analyses.strengths import PRIOR, profile_tables
+from attune_env.report.analyses.study import Absent, Study
 from attune_env.report.analyses.verdict import (
     ABOVE,
     BELOW,
@@ -17,7 +16,7 @@ from attune_env.report.analyses.verdict import (
     verdict_of,
     verdict_tables,
 )
-from attune_env.tables.names import READER, counted, listed, quoted, role_of, short_names
+from attune_env.tables.labels import READER, counted, listed, quoted, role_of, short_names
 from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
-from attune_env.report.analyses.analysis import Absent, Analysis
-from attune_env.report.analyses.study import Study, label_of
+from attune_env.report.analyses.analysis import Analysis
+from attune_env.report.analyses.study import Absent, Study, label_of
 from attune_env.results.samples import sample_spread, split_sample
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
+from attune_env.tables.cells import HOLM, Column
 from attune_env.tables.groups import LEADERBOARD, METRICS
-from attune_env.tables.names import counted, quoted, role_of, short_names
-from attune_env.tables.table import HOLM, Column, Table
+from attune_env.tables.labels import counted, quoted, role_of, short_names
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import MEANINGFUL, Interval
 from attune_rewards.metrics.metric import Metric
 
@@ -179,4 +181,7 @@ VERDICT = Analysis(
     f"with fewer than {MEANINGFUL} {{units}}, there is too little data.",
     verdict_tables,
     against="Does a model do better than {baseline}?",
+    chapter="The answer",
+    place=1,
 )
+ANALYSES: Final = (VERDICT,)

@@ -1,1 +1,1 @@
-"""Figures for papers: matplotlib in one style, as small pieces that analyses combine."""
+"""Figures for papers: matplotlib in one style, one module per kind of figure, each drawn from a table."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attune_env.report.figures.plots import ROW, Plot, axis_labels, mean_of
+from attune_env.report.figures.dots import ROW
+from attune_env.report.figures.plot import Plot, axis_labels, mean_of
 from attune_env.report.figures.style import name_text, panels
-from attune_env.tables.table import Cell, Table
+from attune_env.tables.cells import Cell
+from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 
 if TYPE_CHECKING:

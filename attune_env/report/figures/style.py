@@ -22,7 +22,7 @@ PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e
 """Okabe and Ito's colour-blind-safe colours, without yellow and black."""
 BLUE, ORANGE = PALETTE[:2]
 FORMATS: Final = ("svg", "png", "pdf")
-LONGEST: Final = 80
+LONGEST_NAME: Final = 80
 """Most characters of an axis label."""
 
 _RC: Final[dict[str, Any]] = {
@@ -103,4 +103,4 @@ def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:
 
 def name_text(name: str) -> str:
     """Shorten the name of a model or group to one line that fits an axis."""
-    return one_line(name, LONGEST)
+    return one_line(name, LONGEST_NAME)

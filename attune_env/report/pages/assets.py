@@ -7,6 +7,7 @@ import hashlib
 import re
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
 import jinja2
 from markupsafe import Markup, escape
@@ -21,7 +22,8 @@ _LINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)|\b(www)(\.)")
 _CODE = re.compile(r"`([^`]+)`")
 _MARKUP = re.compile(r"[\\\[\]<>|!$&]")
 """Characters that a reader of Markdown might act on even in a code span."""
-LONGEST = 10_000
+LONGEST_LINE: Final = 10_000
+"""Characters of one line that a page shows."""
 
 
 def asset(name: str) -> str:
@@ -42,14 +44,14 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.globals |= {"policy": policy, "md": markdown}
-    made.filters |= {"line": lambda text: one_line(text, LONGEST), "coded": _coded, "md": markdown,
+    made.filters |= {"line": lambda text: one_line(text, LONGEST_LINE), "coded": _coded, "md": markdown,
                      "md_code": markdown_code, "md_coded": _coded_markdown, "show": visible}  # fmt: skip
     return made
 
 
 def _coded(text: str) -> Markup:
     """One line of a message as HTML, with text between backticks as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(one_line(text, LONGEST)))))
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(one_line(text, LONGEST_LINE)))))
 
 
 @cache
@@ -60,13 +62,13 @@ def joined(*names: str) -> str:
 
 def markdown(text: str) -> str:
     """`text` on one line, escaped so that Markdown shows it character by character."""
-    plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST))
+    plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST_LINE))
     return _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[2] else "&#46;"), plain)
 
 
 def _coded_markdown(text: str) -> str:
     """One line as Markdown, with text between backticks as code unless it may be taken for markup."""
-    pieces = _CODE.split(one_line(text, LONGEST))
+    pieces = _CODE.split(one_line(text, LONGEST_LINE))
     for place in range(1, len(pieces), 2):
         risky = _MARKUP.search(pieces[place]) or _LINK.search(pieces[place])
         pieces[place] = markdown(f"`{pieces[place]}`") if risky else markdown_code(pieces[place])
@@ -75,7 +77,7 @@ def _coded_markdown(text: str) -> str:
 
 def markdown_code(text: str) -> str:
     """Text as a code span, with more backticks around it than inside."""
-    clean = one_line(text, LONGEST)
+    clean = one_line(text, LONGEST_LINE)
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {clean} {fence}" if longest else f"`{clean}`"

@@ -14,21 +14,22 @@ from attune_data.errors import DataError
 from attune_data.format.codebook import Codebook
 from attune_data.format.schema import Conversation
 from attune_env.report.pages.grids import (
-    Answers,
     Grid,
-    answers_of,
+    ModelAnswers,
     end_grids,
+    model_answers,
     score_grid,
     step_grid,
     turn_grids,
 )
 from attune_env.results.reparse import recorded_settings
-from attune_env.tables.names import listed
-from attune_episodes.play.marks import mapping, marks_of
+from attune_env.tables.labels import listed
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.request import Request
 from attune_episodes.protocol.settings import MODES, Settings
-from attune_rewards.predictions import Stage
+from attune_rewards.predictions import ConversationPrediction, Stage
+from attune_rewards.record.marks import mapping, marks_of
+from attune_rewards.record.read import read_record
 from attune_rewards.truth import truth_of
 
 RESPONSES = {"alternate": "Improved by a language model", "human": "Edited by the person"}
@@ -41,7 +42,7 @@ STAGE_TITLES: Mapping[Stage, str] = {
 }
 
 
-class Reply(NamedTuple):
+class ReplyView(NamedTuple):
     """A model's reply to one request."""
 
     model: int
@@ -52,7 +53,7 @@ class Reply(NamedTuple):
     """The raw text; None if the file does not keep it."""
 
 
-class Asked(NamedTuple):
+class RequestView(NamedTuple):
     """One request: what the models saw and said."""
 
     title: str
@@ -61,7 +62,7 @@ class Asked(NamedTuple):
     before: str
     """The thread before it, in words."""
     seen: str
-    replies: tuple[Reply, ...]
+    replies: tuple[ReplyView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Stretch:
     """Its anchor: `turn-2`, `end`."""
     title: str
     grids: list[Grid]
-    asked: list[Asked]
+    asked: list[RequestView]
     said: Sequence[tuple[str, str]] = ()
     """(who wrote it, text)"""
     others: Sequence[tuple[str, str]] = ()
@@ -103,6 +104,7 @@ class ConversationView:
 def conversation_view(
     conversation: Conversation,
     records: Sequence[Mapping[str, Any]] = (),
+    predictions: Sequence[ConversationPrediction] | None = None,
     *,
     mode: str = "default",
     names: Sequence[str] | None = None,
@@ -114,6 +116,7 @@ def conversation_view(
     Args:
         conversation: with its annotations.
         records: one result record per model, all of this conversation and mode.
+        predictions: what each record says; read from the records if not given.
         mode: the mode they were made in.
         names: short names of the models, one per record; by default `em_model`.
         scores: one entry of a scores file per record; computed again if not given.
@@ -121,8 +124,10 @@ def conversation_view(
     """
     book = codebook or Codebook.own()
     full = [str(record.get("em_model")) for record in records]
+    said = [read_record(one, conversation)[0] for one in records] if predictions is None else predictions
     answers = [
-        answers_of(conversation, record, scores[i] if scores else None) for i, record in enumerate(records)
+        model_answers(conversation, record, said[i], scores[i] if scores else None)
+        for i, record in enumerate(records)
     ]
     settings, notes = _settings(records, full, mode, book)
     requests = plan(conversation, settings)
@@ -133,7 +138,7 @@ def conversation_view(
         others = [
             (RESPONSES[name], text) for name, text in turn.responses.items() if name in RESPONSES and text
         ]
-        said = [one.prediction.turns.get(number) for one in answers]
+        drafted = [one.prediction.turns.get(number) for one in answers]
         stretches.append(
             Stretch(
                 f"turn-{number}",
@@ -142,7 +147,7 @@ def conversation_view(
                 list(_asked(requests, number, answers)),
                 [("The person", turn.user_message), ("The reply", turn.llm_response)],
                 others,
-                [(i, one.draft.text) for i, one in enumerate(said) if one and one.draft is not None],
+                [(i, one.draft.text) for i, one in enumerate(drafted) if one and one.draft is not None],
             )
         )
     end_asked = list(_asked(requests, None, answers))
@@ -201,7 +206,9 @@ def _settings(
     return base, notes
 
 
-def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answers]) -> Iterator[Asked]:
+def _asked(
+    requests: Sequence[Request], turn: int | None, answers: Sequence[ModelAnswers]
+) -> Iterator[RequestView]:
     for request in requests:
         if request.turn != turn:
             continue
@@ -212,12 +219,12 @@ def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answ
             before += f" and the {earlier} earlier messages of the thread, without the answers to them"
         at = (turn, request.stage)
         replies = tuple(
-            Reply(i, one.outcomes.get(at, ""), one.replies.get(at))
+            ReplyView(i, one.outcomes.get(at, ""), one.replies.get(at))
             for i, one in enumerate(answers)
             if at in one.outcomes or at in one.replies
         )
         seen = request.messages[-1].content
-        yield Asked(STAGE_TITLES[request.stage], f"{place}, {request.stage}", before, seen, replies)
+        yield RequestView(STAGE_TITLES[request.stage], f"{place}, {request.stage}", before, seen, replies)
 
 
 def _facts(conversation: Conversation) -> list[tuple[str, str]]:

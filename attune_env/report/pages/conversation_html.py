@@ -8,18 +8,17 @@ from typing import Final
 import numpy as np
 
 from attune_data.format.schema import Conversation
-from attune_env.report.analyses.answers import scored_record
 from attune_env.report.analyses.study import Study
 from attune_env.report.pages.assets import environment, joined
 from attune_env.report.pages.conversation import ConversationView, conversation_view, topic_of
-from attune_env.report.pages.facts import Fact, facts_of
+from attune_env.report.pages.notes import Note, notes_of
 from attune_env.report.pages.visible import visible
 from attune_env.results.files import safe_name
-from attune_env.tables.names import mode_text, short_names
-from attune_env.tables.table import DASH, Column
+from attune_env.tables.cells import DASH, Column
+from attune_env.tables.labels import mode_text, short_names
 from attune_rewards.bootstrap import known
 
-LONGEST: Final = 20_000
+LONGEST_TEXT: Final = 20_000
 """Characters of a prompt or a draft that a page shows, and that the filter of the index searches."""
 SAID: Final = 200_000
 """Characters of a message or reply of the conversation."""
@@ -28,7 +27,7 @@ CELL: Final = 2_000
 REPLIES: Final = 100_000
 """Characters of raw replies on a page, all models together; a reply that could not be read has more room."""
 LEAST, TROUBLED = 200, 4_000
-SHOWN: Final = 160
+LONGEST_TITLE: Final = 160
 """Characters of a topic in the list."""
 
 
@@ -57,33 +56,35 @@ def pages(study: Study, names: Mapping[str, str], home: str = "../report.html") 
     Models come in the study's order; a model without a result for a conversation is not on its page.
     Without a folder of results the pages show the annotations alone.
     """
-    facts = facts_of(study)
+    footer = notes_of(study)
     short = dict(zip(study.keys, short_names([key[0] for key in study.keys]), strict=True))
     entries = {(e["conversationId"], (e["em_model"], e["mode"])): e for e in study.entries}
     for identity, conversation in zip(study.table.ids, study.records, strict=True):
         if identity not in names or conversation is None:
             continue
-        found = [
-            (name, entry, record)
+        answered = [
+            (name, entry, record, study.scored.prediction(record, conversation))
             for key, name in short.items()
-            if study.results is not None
+            if study.scored is not None
             and (entry := entries.get((identity, key))) is not None
-            and (record := scored_record(study.results, entry)) is not None
+            and (record := study.scored.record(entry)) is not None
         ]
-        shown, scores, records = (
-            (list(column) for column in zip(*found, strict=True)) if found else ([], [], [])
+        shown, scores, records, predictions = (
+            (list(column) for column in zip(*answered, strict=True)) if answered else ([], [], [], [])
         )
-        view = conversation_view(conversation, records, mode=study.mode, names=shown, scores=scores)
-        yield names[identity], conversation_page(view, home=home, facts=facts)
+        view = conversation_view(
+            conversation, records, predictions, mode=study.mode, names=shown, scores=scores
+        )
+        yield names[identity], conversation_page(view, home=home, footer=footer)
 
 
-def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence[Fact] = ()) -> str:
+def conversation_page(view: ConversationView, *, home: str = "", footer: Sequence[Note] = ()) -> str:
     """The page of one conversation.
 
     Args:
         view: what it shows.
         home: path of the report, relative to the page; without it there is no link.
-        facts: the footer.
+        footer: the notes below it.
     """
     replies = sum(len(asked.replies) for stretch in view.stretches for asked in stretch.asked)
     return (
@@ -92,11 +93,11 @@ def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence
         .render(
             view=view,
             home=home,
-            facts=facts,
+            footer=footer,
             cell=CELL,
-            longest=LONGEST,
+            longest=LONGEST_TEXT,
             said=SAID,
-            most=max(LEAST, min(LONGEST, REPLIES // max(1, replies))),
+            most=max(LEAST, min(LONGEST_TEXT, REPLIES // max(1, replies))),
             troubled=TROUBLED,
             style=joined("style.css", "conversation.css"),
             script=joined("page.js", "conversation.js"),
@@ -122,7 +123,7 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
         f"{len(found)} conversations",
         ("conversation", "topic", "turns", *(Column(name, places=1) for name in (f"mean of {real}", *short))),
         (
-            (visible(identity, SHOWN), _topic(record), len(record.turns), *map(known, scores))
+            (visible(identity, LONGEST_TITLE), _topic(record), len(record.turns), *map(known, scores))
             for identity, record, scores in found
         ),
         notes=[
@@ -140,7 +141,7 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
             links=[names[identity] for identity, _, _ in found],
             words=[_words(record) for _, record, _ in found],
             mode=mode_text(study.mode),
-            facts=facts_of(study),
+            footer=notes_of(study),
             style=joined("style.css"),
             script=joined("page.js"),
         )
@@ -149,7 +150,7 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
 
 def _topic(conversation: Conversation) -> str:
     about = conversation.metadata
-    return visible(topic_of(conversation) or (about.text if about else None) or DASH, SHOWN)
+    return visible(topic_of(conversation) or (about.text if about else None) or DASH, LONGEST_TITLE)
 
 
 def _words(conversation: Conversation) -> str:
@@ -157,4 +158,4 @@ def _words(conversation: Conversation) -> str:
     said = [conversation.metadata.text or ""] if conversation.metadata else []
     for turn in conversation.turns:
         said += [turn.user_message, turn.llm_response]
-    return visible(" ".join(" ".join(said).split())[:LONGEST], LONGEST)
+    return visible(" ".join(" ".join(said).split())[:LONGEST_TEXT], LONGEST_TEXT)

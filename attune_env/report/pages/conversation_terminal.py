@@ -12,10 +12,10 @@ from rich.text import Text
 from attune_data.errors import one_line, printable
 from attune_env.report.pages.conversation import ConversationView, Stretch
 from attune_env.report.pages.grids import Grid
-from attune_env.tables.names import mode_text
+from attune_env.tables.labels import mode_text
 from attune_env.tables.table import Table
 
-LONGEST: Final = 20_000
+LONGEST_TEXT: Final = 20_000
 """Characters of one text that a terminal shows."""
 SIGNS: Final = {"": "", "hit": "✓ ", "near": "≈ ", "miss": "✗ "}
 
@@ -25,7 +25,7 @@ def print_conversation(view: ConversationView, *, saw: bool = False, replies: bo
     _head(view.title, 1)
     mode = [f"Mode: {mode_text(view.mode)}"] if view.models else []
     for line in (*(f"{head}: {text}" for head, text in view.facts), *mode, *view.notes):
-        _print(one_line(line, LONGEST), "dim")
+        _print(one_line(line, LONGEST_TEXT), "dim")
     _grid(view.scores, view)
     if saw and view.system:
         _text("The opening message, which models saw first", view.system)
@@ -70,10 +70,10 @@ def _head(text: str, level: int) -> None:
 def _text(title: str, text: str) -> None:
     """A text with its line ends, under its title."""
     _print(f"{one_line(title)}:", "bold")
-    for line in text[:LONGEST].replace("\r\n", "\n").split("\n"):
+    for line in text[:LONGEST_TEXT].replace("\r\n", "\n").split("\n"):
         _print(f"  {printable(line.replace(chr(9), '    '))}")
-    if len(text) > LONGEST:
-        _print(f"  … ({len(text) - LONGEST:,} more characters)")
+    if len(text) > LONGEST_TEXT:
+        _print(f"  … ({len(text) - LONGEST_TEXT:,} more characters)")
 
 
 def _grid(grid: Grid, view: ConversationView) -> None:

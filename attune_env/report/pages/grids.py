@@ -11,20 +11,17 @@ from attune_data.format.affect import EMOTIONS, POLARITY
 from attune_data.format.codebook import Codebook
 from attune_data.format.constants import BRANCHES
 from attune_data.format.schema import Conversation
-from attune_env.report.analyses.profile import part_name
-from attune_env.tables.table import DASH
-from attune_episodes.play.marks import mapping, marks_of, parts_of
+from attune_env.report.analyses.strengths import part_name
+from attune_env.tables.cells import DASH
 from attune_episodes.play.score import default_spec
 from attune_rewards.metrics.matching import matched_similarity
 from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.metrics.tree import LEAVES
-from attune_rewards.predictions import STAGES, ConversationPrediction, Stage, Tag
-from attune_rewards.record.read import read_record
+from attune_rewards.predictions import STAGES, ConversationPrediction, Tag
+from attune_rewards.record.marks import Place, mapping, outcomes_of, replies_of
 from attune_rewards.reward.score import Score, request_weights, score_request
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
-Place = tuple[int | None, Stage]
-"""(turn, stage); the turn of reflect is None."""
 Mark = Literal["", "hit", "near", "miss"]
 NEAR: Final = 0.8
 """A wrong list of feelings is a near miss if the mean similarity of its matched tags is at least this."""
@@ -36,7 +33,7 @@ QUESTIONS: Final = {
 }
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """A model's answer and how it compares with the truth."""
 
     text: str = DASH
@@ -51,10 +48,10 @@ class Grid:
     heads: tuple[str, ...]
     """Headings of the columns before the models'."""
     note: str = ""
-    rows: list[tuple[tuple[str, ...], tuple[Cell, ...]]] = field(default_factory=list)
+    rows: list[tuple[tuple[str, ...], tuple[GridCell, ...]]] = field(default_factory=list)
     """(texts under `heads`, one cell per model)"""
 
-    def add(self, texts: tuple[str, ...], cells: Iterable[Cell], *, known: object = None) -> None:
+    def add(self, texts: tuple[str, ...], cells: Iterable[GridCell], *, known: object = None) -> None:
         """A row, unless neither the truth is `known` nor any model answered."""
         found = tuple(cells)
         if known is not None or any(cell.text != DASH for cell in found):
@@ -62,7 +59,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class ModelAnswers:
     """One model's answers to a conversation, and what each request of it earned."""
 
     prediction: ConversationPrediction
@@ -75,21 +72,14 @@ class Answers:
     """`composite_score`, `composite_strict`, `strict_parts`."""
 
 
-def answers_of(
-    conversation: Conversation, record: Mapping[str, Any], scores: Mapping[str, Any] | None = None
-) -> Answers:
-    """A record's answers, scored request by request under the strict Composite."""
-    prediction, _ = read_record(record, conversation)
-    outcomes: dict[Place, str] = {}
-    replies: dict[Place, str] = {}
-    for turn, part in parts_of(record):
-        marks = marks_of(part)
-        told, kept = mapping(marks.get("outcomes")), mapping(marks.get("replies"))
-        for stage in STAGES:  # if a turn is listed twice, the first one counts
-            if isinstance(outcome := told.get(stage), str) and outcome != "not_asked":
-                outcomes.setdefault((turn, stage), outcome)
-            if isinstance(text := kept.get(stage), str):
-                replies.setdefault((turn, stage), text)
+def model_answers(
+    conversation: Conversation,
+    record: Mapping[str, Any],
+    prediction: ConversationPrediction,
+    scores: Mapping[str, Any] | None = None,
+) -> ModelAnswers:
+    """The answers of a record and its prediction, scored request by request under the strict Composite."""
+    outcomes = outcomes_of(record)
     stages = tuple(stage for stage in STAGES if stage not in prediction.not_asked)
     spec = default_spec()
     weights: dict[Place, Mapping[str, float]] = {}
@@ -102,31 +92,31 @@ def answers_of(
             conversation, stage, turn, said, spec, stages=stages, reason=reason
         )
     shown = scores if scores is not None else score_conversation(conversation, prediction)
-    return Answers(prediction, outcomes, replies, weights, steps, shown)
+    return ModelAnswers(prediction, outcomes, replies_of(record), weights, steps, shown)
 
 
-def _exact(said: str | None, want: str | None) -> Cell:
+def _exact(said: str | None, want: str | None) -> GridCell:
     if said is None:
-        return Cell()
-    return Cell(said, "" if want is None else "hit" if said.casefold() == want.casefold() else "miss")
+        return GridCell()
+    return GridCell(said, "" if want is None else "hit" if said.casefold() == want.casefold() else "miss")
 
 
-def _rating(said: int | None, want: int | None) -> Cell:
+def _rating(said: int | None, want: int | None) -> GridCell:
     """A rating with its distance from the true one; one point off is a near miss."""
     if said is None or want is None or said == want:
         return _exact(None if said is None else str(said), None if want is None else str(want))
-    return Cell(f"{said} ({said - want:+d})", "near" if abs(said - want) == 1 else "miss")
+    return GridCell(f"{said} ({said - want:+d})", "near" if abs(said - want) == 1 else "miss")
 
 
-def _feeling(felt: Sequence[str], tags: Sequence[Tag] | None) -> Cell:
+def _feeling(felt: Sequence[str], tags: Sequence[Tag] | None) -> GridCell:
     """Predicted feelings: a list of other names that lie close to the felt ones is a near miss."""
     if tags is None:
-        return Cell()
+        return GridCell()
     named = [tag.emotion for tag in tags]
     if {name.casefold() for name in named} == {name.casefold() for name in felt}:
-        return Cell(_tags(tags), "hit")
+        return GridCell(_tags(tags), "hit")
     close = matched_similarity(felt, named) / max(len(felt), len(named)) if felt and named else 0.0
-    return Cell(_tags(tags), "near" if close >= NEAR else "miss")
+    return GridCell(_tags(tags), "near" if close >= NEAR else "miss")
 
 
 def _tags(tags: Sequence[Tag]) -> str:
@@ -134,7 +124,7 @@ def _tags(tags: Sequence[Tag]) -> str:
     return ", ".join(texts) or "none"
 
 
-def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> list[Grid]:
+def turn_grids(truth: TurnTruth, answers: Sequence[ModelAnswers], book: Codebook) -> list[Grid]:
     """The grids of one turn that are not empty."""
     said = [one.prediction.turns.get(truth.turn) for one in answers]
     assess = [one.assess if one else None for one in said]
@@ -173,7 +163,7 @@ def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> 
     return [grid for grid in (feelings, judged, chosen) if grid.rows]
 
 
-def end_grids(truth: ConversationTruth, answers: Sequence[Answers]) -> list[Grid]:
+def end_grids(truth: ConversationTruth, answers: Sequence[ModelAnswers]) -> list[Grid]:
     """The grids of the questions after the conversation that are not empty."""
     affect = Grid("Feelings after the conversation (PANAS, 1 to 7)", ("item", "before", "after"))
     questions = Grid("Questions about the whole conversation", ("question", "person"))
@@ -194,7 +184,7 @@ def end_grids(truth: ConversationTruth, answers: Sequence[Answers]) -> list[Grid
         want = _options(getattr(truth, name))
         cells = [_exact(_options(getattr(one, name)) if one else None, want) for one in said]
         if name in ("q1", "q3_follow_up"):  # the answer may be partly right
-            cells = [Cell(cell.text, "" if cell.mark == "miss" else cell.mark) for cell in cells]
+            cells = [GridCell(cell.text, "" if cell.mark == "miss" else cell.mark) for cell in cells]
         questions.add((title, want or DASH), cells, known=want)
     return [grid for grid in (affect, questions, branches) if grid.rows]
 
@@ -205,7 +195,7 @@ def _options(value: str | tuple[str, ...] | None) -> str | None:
     return "; ".join(sorted(value)) or "none"
 
 
-def score_grid(answers: Sequence[Answers]) -> Grid:
+def score_grid(answers: Sequence[ModelAnswers]) -> Grid:
     """The Composite, and the strict parts with their weights."""
     grid = Grid(
         "Scores",
@@ -224,7 +214,7 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
     return grid
 
 
-def step_grid(places: Sequence[Place], answers: Sequence[Answers]) -> Grid:
+def step_grid(places: Sequence[Place], answers: Sequence[ModelAnswers]) -> Grid:
     """The score of each request of the episode, from 0 to 1, and its outcome if that is not ok."""
     grid = Grid(
         "Rewards, request by request",
@@ -242,15 +232,15 @@ def step_grid(places: Sequence[Place], answers: Sequence[Answers]) -> Grid:
     return grid
 
 
-def _step(one: Answers, place: Place) -> Cell:
+def _step(one: ModelAnswers, place: Place) -> GridCell:
     outcome, score = one.outcomes.get(place, ""), one.steps.get(place)
     trouble = "" if outcome in ("", "ok") else outcome
     mark: Mark = "miss" if trouble else ""
     if score is None or score.value is None:
-        return Cell(outcome or DASH, mark)
-    return Cell(f"{score.value:.2f} {trouble}".strip(), mark)
+        return GridCell(outcome or DASH, mark)
+    return GridCell(f"{score.value:.2f} {trouble}".strip(), mark)
 
 
-def _points(value: object, places: int) -> Cell:
+def _points(value: object, places: int) -> GridCell:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return Cell(f"{value:.{places}f}") if number else Cell()
+    return GridCell(f"{value:.{places}f}") if number else GridCell()

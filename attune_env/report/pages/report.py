@@ -24,9 +24,9 @@ from attune_env.report.analyses.summary import summary
 from attune_env.report.figures.style import FORMATS, drawn
 from attune_env.report.pages.assets import environment, joined
 from attune_env.report.pages.conversation_html import index_page, page_names, pages
-from attune_env.report.pages.facts import DATA, Fact, facts_of
 from attune_env.report.pages.folder import check_destination, write_files
-from attune_env.tables.names import counted, listed, mode_text
+from attune_env.report.pages.notes import DATA, Note, notes_of
+from attune_env.tables.labels import counted, listed, mode_text
 from attune_env.tables.table import Table
 
 MARK = f"attune report {__version__}"
@@ -116,9 +116,9 @@ class PartView:
         return mode_text(self.part.study.mode)
 
     @property
-    def facts(self) -> list[Fact]:
+    def notes(self) -> list[Note]:
         """The notes in its footer."""
-        return facts_of(self.part.study)
+        return notes_of(self.part.study)
 
     @property
     def data(self) -> str:

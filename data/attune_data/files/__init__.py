@@ -1,1 +1,1 @@
-"""Reading and writing files of conversations."""
+"""Files of conversations: read record by record, kept as a set, and written."""

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError
-from attune_data.files.jsonio import MAX_BYTES
 from attune_data.files.rows import file_number
+from attune_data.jsonio import MAX_BYTES
 
 _DATASET_FILE: Final = re.compile(r"data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow")
 """Files that `save_to_disk` leaves in a folder, and that `datasets` later puts beside them."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import logging
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +16,8 @@ from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
 from attune_data.extras import needs_extra
-from attune_data.files.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
+from attune_data.format.fingerprint import without_nulls
+from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
 
 Row = tuple[str, Callable[[], Any]]
 """The place of a record, and the function that reads it."""
@@ -39,15 +39,9 @@ def file_number(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def check_name(name: str) -> None:
-    """Raise DataError for a source that no file can be called, such as one with a zero byte."""
-    try:
-        if b"\0" not in os.fsencode(name):
-            return
-    except UnicodeEncodeError:  # half of a character
-        pass
-    found, expected = "a character that no file name can have", "a path, the name of a dataset, or sample"
-    raise DataError(Problem(one_line(name), "", found, expected, "check the path"))
+def is_near_miss(name: str) -> bool:
+    """Whether a name is nearly of the form `conversation_N.json`, so that `folder` warns about it."""
+    return file_number(name) is None and bool(_NEARLY.fullmatch(name))
 
 
 def folder(path: Path) -> list[Row]:
@@ -65,7 +59,7 @@ def folder(path: Path) -> list[Row]:
         found, wanted = "no conversation_N.json file", "conversation_1.json and so on"
         advice = f"did you mean {below[0]}?" if below else advice
         raise DataError(Problem(str(path), "", found, wanted, advice))
-    if nearly := [f.name for f in inside if file_number(f.name) is None and _NEARLY.fullmatch(f.name)]:
+    if nearly := [f.name for f in inside if is_near_miss(f.name)]:
         _log.warning("warning: %s: %s: not read; expected names like conversation_1.json",
                      one_line(str(path)), _listed(nearly))  # fmt: skip
     for number, group in groupby(numbered, lambda one: one[0]):
@@ -162,12 +156,3 @@ def _row(rows: Any, index: int, where: str) -> Any:
     if not isinstance(row["record"], str):
         raise DataError(Problem(where, "record", show(row["record"]), "the JSON text of one conversation"))
     return parse_json(row["record"], where)
-
-
-def without_nulls(value: Any) -> Any:
-    """Remove the nulls that Arrow adds to mixed records; absent and null mean the same here."""
-    if isinstance(value, dict):
-        return {key: without_nulls(child) for key, child in value.items() if child is not None}
-    if isinstance(value, list):
-        return [without_nulls(child) for child in value]
-    return value

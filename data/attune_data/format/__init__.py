@@ -1,1 +1,1 @@
-"""The format of a conversation: schema, fields, codebook, and the checks."""
+"""The benchmark's format: the schema of a conversation, its fields, the codebook, the checks of a record."""

@@ -7,9 +7,10 @@ own; writing uses the format's own only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from attune_data.format import affect
@@ -147,6 +148,26 @@ class Record(BaseModel):
     """Base of all parts of the format: frozen, unknown fields kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True)
+
+
+R = TypeVar("R", bound=Record)
+_parts: Final[WeakValueDictionary[tuple[object, ...], Any]] = WeakValueDictionary()
+
+
+def _one_of_equals(part: R) -> R:
+    """The part that stands for all parts with these values and the same fields present."""
+    if part.__pydantic_extra__:
+        return part
+    key = (type(part), *part.__dict__.values(), *part.__pydantic_fields_set__)
+    known: R = _parts.setdefault(key, part)
+    return known
+
+
+Shared = Annotated[R, AfterValidator(_one_of_equals)]
+"""A part of a kind that recurs hundreds of times per conversation with few different values.
+
+Equal ones are a single object; apart, they would take four fifths of a conversation's memory.
+"""
 
 
 def named(name: str, **kwargs: Any) -> Any:

@@ -9,9 +9,7 @@ HP stands for the person who took part, OM for the model whose replies were reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import cached_property
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, Self
 
 from pydantic import Field, StrictInt, StrictStr, field_serializer, field_validator
 
@@ -24,14 +22,12 @@ from attune_data.format.fields import (
     Rating,
     Record,
     ResponseField,
+    Shared,
     WinnerField,
     expected,
     named,
 )
-
-T = TypeVar("T")
-KEPT: Final = 8
-"""How many values are cached per kind, enough to use all presets in turn; the oldest is dropped first."""
+from attune_data.format.memo import Memoised
 
 
 class MoodTag(Record):
@@ -91,9 +87,11 @@ class AlternateResponses(Record):
 class Annotations(Record):
     """The annotations of one turn; None = not annotated."""
 
-    binary_judgements: tuple[BinaryJudgement, ...] | None = named("binaryJudgements", default=None)
+    binary_judgements: tuple[Shared[BinaryJudgement], ...] | None = named("binaryJudgements", default=None)
     alternate_responses: AlternateResponses | None = named("alternateResponses", default=None)
-    pairwise_comparisons: tuple[PairwiseComparison, ...] | None = named("pairwiseComparisons", default=None)
+    pairwise_comparisons: tuple[Shared[PairwiseComparison], ...] | None = named(
+        "pairwiseComparisons", default=None
+    )
     selected_pairwise_questions: tuple[StrictStr, ...] | None = named(
         "selectedPairwiseQuestions", default=None
     )
@@ -105,7 +103,7 @@ class Turn(Record):
     turn_number: Annotated[StrictInt, Field(ge=1)] = named("turnNumber")
     user_message: StrictStr = named("userMessage")
     llm_response: StrictStr = named("llmResponse")
-    mood_shift_tags: tuple[MoodTag, ...] | None = named("moodShiftTags", default=None)
+    mood_shift_tags: tuple[Shared[MoodTag], ...] | None = named("moodShiftTags", default=None)
     """() means that the HP marked the turn as neutral, None that it is not annotated."""
     annotations: Annotations | None = None
 
@@ -214,7 +212,7 @@ class ParticipantProfile(Record):
     conversation_topic_attitude: StrictStr | None = None
 
 
-class Conversation(Record):
+class Conversation(Memoised):
     """One annotated conversation: an episode of the environment, a record of the benchmark."""
 
     conversation_id: Annotated[StrictStr, Field(min_length=1, max_length=200)] = named("conversationId")
@@ -227,41 +225,6 @@ class Conversation(Record):
     conversation_wide: ConversationWide | None = named("conversationWideQuestions", default=None)
     turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
     """In the order of their turn numbers."""
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Cached values of pure functions of this frozen record (scoring keys, plans).
-
-        Not part of the record: copies, pickles and comparisons ignore it.
-        """
-        return {}
-
-    def memoised(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return `make()`, cached as long as it is among the last `KEPT` of its kind.
-
-        `make` must be a pure function of the conversation and `key`; its value must not be None or mutable.
-        """
-        kept: dict[Hashable, T] = self.memo.setdefault(kind, {})
-        if (known := kept.get(key)) is not None:
-            return known
-        value = make()
-        while len(kept) >= KEPT:
-            kept.pop(next(iter(kept)), None)
-        kept[key] = value
-        return value
-
-    def __copy__(self) -> Self:
-        copy = super().__copy__()
-        copy.__dict__.pop("memo", None)
-        return copy
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return super(Conversation, self.__copy__()).__deepcopy__(memo)
-
-    def __getstate__(self) -> dict[Any, Any]:
-        state = super().__getstate__()
-        fields = {name: value for name, value in state["__dict__"].items() if name != "memo"}
-        return {**state, "__dict__": fields}
 
     @field_validator("turns", mode="after")
     @classmethod

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.files.jsonio import MAX_LISTED
 from attune_data.format import affect, constants
 from attune_data.format.fields import Record
 from attune_data.format.schema import Conversation, ConversationWide
+from attune_data.jsonio import MAX_LISTED
 
 _EXPECTED = {
     "missing": "this field",

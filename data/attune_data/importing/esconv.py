@@ -16,7 +16,6 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import StrictStr
 
 from attune_data.errors import DataError, Problem
-from attune_data.files.jsonio import read_json
 from attune_data.format.constants import BINARY_IDS
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
@@ -31,6 +30,7 @@ from attune_data.importing.imported import (
     read_as,
     stated,
 )
+from attune_data.jsonio import read_json
 
 DATASET: Final = "ESConv"
 LICENCE: Final = "CC BY-NC 4.0"

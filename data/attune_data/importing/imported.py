@@ -11,11 +11,12 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictStr, ValidationError
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.files.load import MAX_TURNS, Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.format import affect
 from attune_data.format.fields import expected
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import problems_of
+from attune_data.source.load import MAX_TURNS
 
 YES_NO: Final = ("yes", "no")
 ALTERNATES: Final = "alternates"

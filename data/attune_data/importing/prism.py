@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import StrictBool, StrictStr, model_validator
 
 from attune_data.errors import DataError, Problem, UnknownNameError, show
-from attune_data.files.load import Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.files.rows import jsonl
 from attune_data.format.fields import expected
 from attune_data.format.schema import Conversation

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
-from attune_data.files.load import Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.files.rows import file_name, file_number
 
 SUBSETS: Final[Mapping[str, tuple[int, ...]]] = {

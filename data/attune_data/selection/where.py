@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from attune_data.errors import SettingsError, UnknownNameError, one_line, show
-from attune_data.files.load import Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.format.schema import Conversation
 from attune_data.selection.facts import ALIASES, Facts, Value, facts_of, field_name, fields_of, folded, stated
 

@@ -1,1 +1,1 @@
-"""Where conversations come from, and what they may be used for."""
+"""Where conversations come from: corpora, files and mixtures by name, their order, and the training guard."""

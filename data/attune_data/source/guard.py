@@ -1,7 +1,7 @@
 """The guard before training: refuses filler, and data that is only for evaluation.
 
-Data that is only for evaluation: benchmark records, by their authors' rule, and the dev and test parts of the
-written corpus.
+Data that is only for evaluation: benchmark records, by their authors' rule, and the splits of named corpora
+that are kept for it, such as `written:test`.
 
 All code that makes training rows or training episodes passes its conversations through here first. A sequence
 is checked completely when it is passed; of a lazy source, the first item is checked then and every other item
@@ -15,20 +15,20 @@ from itertools import chain
 from typing import Final
 
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, show
-from attune_data.files.load import Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.format.constants import Provenance
 from attune_data.format.schema import Conversation
-from attune_data.written.corpus import NAME, TO_EVALUATE, held_back
+from attune_data.source.corpora import TO_EVALUATE, TO_TRAIN, corpora, corpus
 
 SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
 _WAYS_ON: Final = (
     "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Instead, "
-    f'train on the written corpus, load("{NAME}:train"), on your own data, or on imported data (attune data '
-    'import). If unmarked records are your own, say so: load(path, provenance="own") (a mark in the file '
-    'takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, leave the '
-    'benchmark out: select(conversations, "provenance!=benchmark"). allow_benchmark_training=True overrides '
-    f"this rule, and everything made with it says so; {TO_EVALUATE}"
+    f'train on the written corpus, load("{TO_TRAIN}:train"), on your own data, or on imported data '
+    '(attune data import). If unmarked records are your own, say so: load(path, provenance="own") (a mark in '
+    'the file takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, '
+    'leave the benchmark out: select(conversations, "provenance!=benchmark"). allow_benchmark_training=True '
+    f"overrides this rule, and everything made with it says so; {TO_EVALUATE}"
 )
 
 
@@ -48,7 +48,7 @@ def for_training(
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
-        SettingsError: a record is filler, or of a part of the written corpus that is kept for evaluation.
+        SettingsError: a record is filler, or of a split of a corpus that is kept for evaluation.
         DataError: there is no record.
         TypeError: something in it is not a Conversation, or it is not a sequence.
     """
@@ -130,29 +130,25 @@ class _Checked(Iterable[Conversation]):
 
 
 def _check_use(conversations: Sequence[Conversation]) -> None:
-    held = held_back()
-    kept = [c for c in conversations if c.conversation_id in held and _written(c)]
-    if kept:
-        raise SettingsError(
-            f"{len(kept)} of {len(conversations)} conversations belong to splits of the written corpus that "
-            f'are kept for evaluation ({_some(kept)}); train on load("{NAME}:train")'
-        )
+    for one in map(corpus, corpora()):
+        if kept := [c for c in conversations if one.keeps(c)]:
+            raise SettingsError(
+                f"{len(kept)} of {len(conversations)} conversations belong to splits of the {one.name} "
+                f"corpus that are kept for evaluation ({_some(kept)}); "
+                f'train on load("{one.name}:{one.training}")'
+            )
     filler = [c for c in conversations if c.origin == "filler"]
     if filler:
         raise SettingsError(
             f"{len(filler)} of {len(conversations)} conversations are filler ({_some(filler)}): texts and "
             "annotations drawn at random, for tests and measurements only; train on "
-            f'load("{NAME}:train"), on your own data or on imported data'
+            f'load("{TO_TRAIN}:train"), on your own data or on imported data'
         )
 
 
 def _some(conversations: Sequence[Conversation]) -> str:
     names = ", ".join(show(c.conversation_id) for c in conversations[:SHOWN])
     return f"{names}, …" if len(conversations) > SHOWN else names
-
-
-def _written(conversation: Conversation) -> bool:
-    return conversation.metadata is not None and conversation.metadata.model == NAME
 
 
 def _check_kind(item: object, where: str) -> Conversation:

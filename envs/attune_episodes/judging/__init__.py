@@ -3,7 +3,8 @@
 One call per turn and judge. What judges say is reported beside the Composite and never part of it.
 """
 
-from attune_episodes.judging.combine import add_judgements, combined, judged_fields
+from attune_episodes.judging.combine import add_judgements, combined, with_judgements
+from attune_episodes.judging.reader import EndpointReader
 from attune_episodes.judging.request import (
     Judgement,
     JudgeRequest,
@@ -14,13 +15,14 @@ from attune_episodes.judging.request import (
 )
 
 __all__ = [
+    "EndpointReader",
     "JudgeRequest",
     "Judgement",
     "add_judgements",
     "combined",
     "judge_request",
-    "judged_fields",
     "parse_judgement",
     "question_about",
     "reference_of",
+    "with_judgements",
 ]

@@ -1,10 +1,11 @@
-"""Combine several judges' judgements, and write them as the `em_draft_*` fields of a result record."""
+"""Combine several judges' judgements, and add them to a prediction and to its result record."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from attune_data.errors import UnknownNameError
@@ -13,7 +14,9 @@ from attune_episodes.judging.request import Judgement
 from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.predictions import Judged, YesNo
+from attune_rewards.predictions import ConversationPrediction, Judged, YesNo
+from attune_rewards.record.marks import marks_of
+from attune_rewards.record.write import judged_fields
 
 T = TypeVar("T")
 
@@ -36,20 +39,21 @@ def combined(judgements: Iterable[Judgement]) -> Judged:
     return Judged(scores, answers or None)
 
 
-def judged_fields(by_model: Mapping[str, Judgement]) -> dict[str, dict[str, Any]]:
-    """The four `em_draft_*` fields of a turn in a result record, from judge model -> judgement.
+def with_judgements(
+    prediction: ConversationPrediction, judged: Mapping[int, Mapping[str, Judgement | Unparsed]]
+) -> ConversationPrediction:
+    """The prediction with these judgements in place of any earlier ones; `judged` as for `add_judgements`."""
+    turns = {}
+    for number, said in prediction.turns.items():
+        together = combined(_parsed(judged.get(number, {})).values())
+        known = together.scores or together.binary is not None
+        turns[number] = replace(said, judged=together if known else None)
+    return replace(prediction, turns=turns)
 
-    A judge without a valid value for a field is left out of that field. Without judgements, the fields are
-    four empty objects, as in a record without a judge.
-    """
-    said = sorted(by_model.items())
-    one = combined(judgement for _, judgement in said)
-    return {
-        "em_draft_judge_scores": dict(one.scores),
-        "em_draft_judge_scores_by_model": {m: dict(j.scores) for m, j in said if j.scores},
-        "em_draft_binary_assessment": dict(one.binary or {}),
-        "em_draft_binary_assessment_by_model": {m: dict(j.answers) for m, j in said if j.answers},
-    }
+
+def _parsed(by_model: Mapping[str, Judgement | Unparsed]) -> dict[str, Judgement]:
+    """Judge model -> judgement, in order of name, for the replies that could be parsed."""
+    return {model: said for model, said in sorted(by_model.items()) if isinstance(said, Judgement)}
 
 
 def add_judgements(
@@ -82,8 +86,9 @@ def add_judgements(
     turns = []
     for number, entry in zip(numbers, record["turns"], strict=True):
         here = judged.get(number, {}) if type(number) is int else {}
-        parsed = {model: said for model, said in here.items() if isinstance(said, Judgement)}
-        turns.append({**entry, **judged_fields(parsed)})
+        parsed = _parsed(here)
+        by_judge = {model: Judged(said.scores, said.answers) for model, said in parsed.items()}
+        turns.append({**entry, **judged_fields(combined(parsed.values()), by_judge)})
     asked = settings or Settings()
     models = sorted({model for here in judged.values() for model in here})
     marks: dict[str, Any] = {"models": models}
@@ -94,12 +99,7 @@ def add_judgements(
     marks["outcomes"] = _sorted(judged, lambda said: said.reason if isinstance(said, Unparsed) else "ok")
     if replies is not None:
         marks["replies"] = _sorted(replies, kept)
-    ours = record.get("attune")
-    return {
-        **record,
-        "turns": turns,
-        "attune": {**(ours if isinstance(ours, Mapping) else {}), "judge": marks},
-    }
+    return {**record, "turns": turns, "attune": {**marks_of(record), "judge": marks}}
 
 
 def _sorted(said: Mapping[int, Mapping[str, T]], value: Callable[[T], str]) -> dict[str, dict[str, str]]:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from attune_data.files.jsonio import JSON_TOKEN, depth_ok, is_sound
+from attune_data.jsonio import JSON_TOKEN, depth_ok, is_sound
 
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from attune_data.files.jsonio import is_sound
+from attune_data.jsonio import is_sound
 from attune_episodes.parsing.decode import (
     MAX_REPAIRED,
     Unparsed,

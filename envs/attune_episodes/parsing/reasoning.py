@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from attune_data.files.jsonio import JSON_TOKEN
+from attune_data.jsonio import JSON_TOKEN
 from attune_episodes.parsing.decode import MAX_TOKENS, Unparsed, decode_repaired
 
 MAX_OBJECTS: Final = 20

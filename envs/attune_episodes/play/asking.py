@@ -19,8 +19,8 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from attune_data.seeding import digest
 from attune_episodes.chat.finish import Verdict, verdict
 from attune_episodes.parsing import Unparsed, sound
+from attune_rewards.reward.score import OK
 
-OK: Final = "ok"
 NOT_YET: Final = Unparsed("empty")
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from attune_data.errors import AttuneError
 from attune_data.format.schema import Conversation
 from attune_episodes.parsing import Unparsed, parse, render, sound
-from attune_episodes.play.record import result_record
+from attune_episodes.play.record import prediction_of, result_record
 from attune_episodes.play.score import as_scored, default_spec, reward_spec
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.request import Request
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.predictions import PREDICTION_OF, Prediction
+from attune_rewards.predictions import PREDICTION_OF, ConversationPrediction, Prediction
 from attune_rewards.reward.score import NOT_SCORED, Score, scored_requests
 from attune_rewards.reward.spec import RewardSpec
 
@@ -149,6 +149,15 @@ class Episode:
         self.steps.append(step)
         return step
 
+    @property
+    def prediction(self) -> ConversationPrediction:
+        """Everything that the replies so far say about the conversation."""
+        return prediction_of(self.conversation, self.settings, self.requests, self._answered)
+
+    @property
+    def _answered(self) -> dict[str, Prediction | Unparsed]:
+        return {step.request.id: step.outcome for step in self.steps}
+
     def result(
         self, em_model: str = "unnamed/unnamed", facts: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -159,14 +168,12 @@ class Episode:
             facts: further top-level fields of the format: `source_file`, `run_timestamp`, `api_cost`,
                 `duration_seconds`; and further ones of ours under `attune`.
         """
-        answered = {step.request.id: step.outcome for step in self.steps}
-        replies = {step.request.id: step.reply for step in self.steps}
         return result_record(
             self.conversation,
             self.settings,
             self.requests,
-            answered,
-            replies,
+            self._answered,
+            {step.request.id: step.reply for step in self.steps},
             em_model=em_model,
             facts=facts or {},
         )

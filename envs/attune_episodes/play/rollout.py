@@ -13,15 +13,9 @@ from typing import Any, TypeVar
 from attune_data.errors import one_line
 from attune_data.format.schema import Conversation
 from attune_episodes.play.episode import Episode, Step, parse_rate
-from attune_episodes.policies.base import (
-    ChatFunction,
-    FunctionPolicy,
-    Policy,
-    Reply,
-    as_policy,
-    prepared,
-)
+from attune_episodes.play.policy import ChatFunction, FunctionPolicy, Policy, Reply, as_policy, prepared
 from attune_episodes.protocol.settings import Settings
+from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.reward.score import part_means
 from attune_rewards.reward.spec import RewardSpec
 
@@ -38,8 +32,10 @@ class Rollout:
     total: float
     """The return; for the default reward with all scored stages, `composite_strict`/100."""
     total_name: str
+    prediction: ConversationPrediction
+    """Everything that the replies say about the conversation."""
     result: dict[str, Any]
-    """The official result record."""
+    """The official result record, which contains the same."""
 
     def __repr__(self) -> str:
         return (
@@ -167,6 +163,7 @@ def _finished(
         tuple(episode.steps),
         episode.total,
         episode.total_name,
+        episode.prediction,
         episode.result(em_model or f"policy/{policy}", facts),
     )
 

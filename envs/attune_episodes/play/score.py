@@ -9,11 +9,11 @@ from typing import TypeVar, cast
 from attune_data.format.schema import Conversation
 from attune_episodes.parsing import Unparsed
 from attune_episodes.protocol.request import Request
-from attune_episodes.reading.drafts import READING, read_draft
 from attune_rewards.metrics.panas import changed
-from attune_rewards.predictions import STAGES, Draft, Prediction, Reflect, Stage
+from attune_rewards.predictions import STAGES, Prediction, Reflect, Stage
 from attune_rewards.reward.score import OK, Score, ScoredRequest, score_request, scored_requests
 from attune_rewards.reward.spec import RewardSpec
+from attune_rewards.reward.spec_files import read_reward
 from attune_rewards.truth import ConversationTruth
 
 Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
@@ -26,9 +26,9 @@ def default_spec() -> RewardSpec:
 
 
 def reward_spec(reward: object) -> RewardSpec:
-    """A reward, given as a spec or a preset's name; UnknownNameError or TypeError for anything else."""
+    """A reward, given as a spec or as what `read_reward` reads; raises its errors, otherwise TypeError."""
     if isinstance(reward, str):
-        return RewardSpec.preset(reward)
+        return read_reward(reward)
     if not isinstance(reward, RewardSpec):
         raise TypeError(f"a reward is a RewardSpec or the name of a preset, got {type(reward).__name__}")
     return reward
@@ -45,14 +45,9 @@ def resolved(truth: ConversationTruth, said: Outcome) -> Outcome:
 def as_scored(
     request: Request, outcome: Prediction | Unparsed, scored: ScoredRequest
 ) -> tuple[Prediction | None, str]:
-    """Split a parsed reply for scoring: the prediction, or None if there is none, and the reason.
-
-    A draft is read if a part of the reward depends on a reader's answers.
-    """
+    """Split a parsed reply for scoring: the prediction, or None if there is none, and the reason."""
     if isinstance(outcome, Unparsed):
         return None, outcome.reason
-    if isinstance(outcome, Draft) and scored.turn is not None and scored.has(READING):
-        return read_draft(outcome, scored.turn), OK
     return (resolved(scored.truth, outcome) if request.wants_change else outcome), OK
 
 

@@ -18,10 +18,8 @@ from attune_episodes.play.rollout import Rollout, rollout
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.request import Request
 from attune_episodes.protocol.settings import Settings
-from attune_episodes.reading.drafts import with_readings
 from attune_rewards.metrics.aggregate import flatten
 from attune_rewards.metrics.scoring import score_conversation
-from attune_rewards.record.read import read_record
 from attune_rewards.reward.spec import RewardSpec
 from attune_rewards.reward.spec_files import describe_reward, reward_from
 
@@ -110,8 +108,7 @@ def replay(
 
 def scores_of(played: Rollout) -> dict[str, float | None]:
     """Name of a metric in score files -> the value that `attune score` gives the rollout's result record."""
-    prediction, _ = read_record(played.result, played.conversation)
-    return flatten(score_conversation(played.conversation, with_readings(played.conversation, prediction)))
+    return flatten(score_conversation(played.conversation, played.prediction))
 
 
 @dataclass(frozen=True)

@@ -1,56 +1,31 @@
 """Built-in policies: the baselines reported with every model, a small reader, and the oracle.
 
-Content-free policies do not read the request: `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
-Shallow ones read only its surface: `longest`, `shortest`, `copy`, `asked`, which sees only what is asked, and
-`surface`, which combines such cues.
-`lexicon` reads with a small word list, and `oracle` knows the annotations.
+Content-free policies do not read the request, shallow ones read only its surface, and readers its text; the
+oracle knows the annotations. Each module that assigns `POLICIES` says what it has, and its
+`make(name, given)` makes it. Importing this package imports none of them, since `--help` lists their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from attune_data.errors import UnknownNameError
-from attune_data.format.schema import Conversation
-from attune_episodes.policies.base import (
-    BuiltinPolicy,
-    ChatFunction,
-    FunctionPolicy,
-    Policy,
-    Reply,
-    as_policy,
-)
-from attune_episodes.protocol.settings import Settings
+from attune_data.lazy import lazy_names
+from attune_data.registry import Registry
 
-Kind = Literal["content-free", "shallow", "reader", "oracle"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
-    "empty": ("content-free", "nothing; its answers are empty"),
-    "always-yes": ("content-free", "nothing"),
-    "always-no": ("content-free", "nothing"),
-    "random": ("content-free", "nothing"),
-    "mode": ("content-free", "the most frequent answers of other participants"),
-    "prior": ("content-free", "the constant answers that score best on other participants"),
-    "longest": ("shallow", "the lengths of the replies"),
-    "shortest": ("shallow", "the lengths of the replies"),
-    "copy": ("shallow", "words shared by the message and the reply"),
-    "asked": ("shallow", "which questions are asked, but no text; fitted like `prior`"),
-    "surface": ("shallow", "surface cues of the text, and which questions are asked; fitted like `prior`"),
-    "lexicon": ("reader", "the text, with a small word list"),
-    "oracle": ("oracle", "the annotations themselves"),
-}
-"""Policy name -> its kind, and the information it uses."""
-KINDS: Final[dict[str, Kind]] = {name: kind for name, (kind, _) in DESCRIPTIONS.items()}
-"""Policy name -> what it reads."""
-BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
-FITTED: Final = ("mode", "prior", "asked", "surface")
-"""Policies that are fitted on participants other than those they play."""
+    from attune_data.format.schema import Conversation
+    from attune_episodes.play.policy import ChatFunction, FunctionPolicy, Policy, Reply, as_policy
+    from attune_episodes.policies.base import BuiltinPolicy
+    from attune_episodes.protocol.settings import Settings
 
 __all__ = [
     "BUILTIN",
     "FITTED",
     "KINDS",
+    "POLICIES",
     "BuiltinPolicy",
     "ChatFunction",
     "FunctionPolicy",
@@ -59,6 +34,41 @@ __all__ = [
     "as_policy",
     "builtin_policy",
 ]
+
+_ANSWERING = ("ChatFunction", "FunctionPolicy", "Policy", "Reply", "as_policy")
+__getattr__, __dir__ = lazy_names(
+    __name__, {**dict.fromkeys(_ANSWERING, "attune_episodes.play.policy"), "BuiltinPolicy": ".base"}
+)
+
+Kind = Literal["content-free", "shallow", "reader", "oracle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is known of a policy before it is made."""
+
+    kind: Kind
+    uses: str
+    """The information it uses."""
+    answers: str
+    """What it answers."""
+    fitted: bool = False
+    """Whether it is fitted on participants other than those it plays."""
+    seeded: bool = False
+    """Whether its answers depend on a seed."""
+
+
+def _order(described: Described) -> tuple[int, bool]:
+    return get_args(Kind).index(described.kind), described.fitted
+
+
+POLICIES: Final = Registry(__name__, "POLICIES", "built-in policy", Described, _order)
+"""Name -> what it is: by kind, the fitted ones of a kind last, then by module."""
+KINDS: Final[Mapping[str, Kind]] = {name: described.kind for name, described in POLICIES.items()}
+"""Policy name -> what it reads."""
+BUILTIN: Final[tuple[str, ...]] = tuple(POLICIES)
+FITTED: Final[tuple[str, ...]] = tuple(name for name, described in POLICIES.items() if described.fitted)
+"""Policies that are fitted on participants other than those they play."""
 
 
 def builtin_policy(
@@ -78,38 +88,8 @@ def builtin_policy(
         seed: the seed of `random`.
         fit_on: fit the policies in `FITTED` on these conversations instead.
     """
-    settings = settings or Settings()
-    given: object = name
-    if not isinstance(given, str) or given not in KINDS:
-        raise UnknownNameError("built-in policy", name, BUILTIN)
-    from attune_episodes.policies import constant, shallow
-    from attune_episodes.policies.asked import AskedPolicy
-    from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
-    from attune_episodes.policies.lexicon import LexiconPolicy
-    from attune_episodes.policies.oracle import OraclePolicy
-    from attune_episodes.policies.surface import SurfacePolicy
+    from attune_episodes.policies.base import Given
+    from attune_episodes.protocol.settings import Settings
 
-    fitting = conversations if fit_on is None else fit_on
-
-    def prior() -> FittedPolicy:
-        return FittedPolicy("prior", fit_prior, conversations, settings, fit_on)
-
-    def asked() -> AskedPolicy:
-        return AskedPolicy(prior(), fitting)
-
-    made: dict[str, Callable[[], BuiltinPolicy]] = {
-        "empty": lambda: constant.EMPTY,
-        "always-yes": lambda: constant.always("yes"),
-        "always-no": lambda: constant.always("no"),
-        "random": lambda: constant.RandomPolicy(seed),
-        "mode": lambda: FittedPolicy("mode", fit_mode, conversations, settings, fit_on),
-        "prior": prior,
-        "longest": lambda: shallow.LONGEST,
-        "shortest": lambda: shallow.SHORTEST,
-        "copy": shallow.CopyPolicy,
-        "asked": asked,
-        "surface": lambda: SurfacePolicy(asked(), fitting),
-        "lexicon": LexiconPolicy,
-        "oracle": OraclePolicy,
-    }
-    return made[name]()
+    policy: BuiltinPolicy = POLICIES.make(name, Given(conversations, settings or Settings(), seed, fit_on))
+    return policy

@@ -14,7 +14,8 @@ import numpy as np
 
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.schema import Conversation
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies import fitted
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.protocol.request import Request
@@ -22,6 +23,14 @@ from attune_rewards.metrics import emotion
 from attune_rewards.predictions import Prediction, Tag, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
+POLICIES: Final = {
+    "asked": {
+        "kind": "shallow",
+        "fitted": True,
+        "uses": "which questions are asked, but no text; fitted like `prior`",
+        "answers": "as `prior`, except where the list of questions reveals more",
+    },
+}
 SIDES: Final = ("observed", "preferred")
 TAG_SETS: Final[tuple[tuple[Tag, ...], ...]] = ((), *((Tag(name, MIDPOINT),) for name in EMOTIONS))
 
@@ -105,6 +114,11 @@ class AskedPolicy(BuiltinPolicy):
         """The policy fitted without this conversation's participant."""
         rules = self._rules[self.prior.fold_of(conversation)]
         return AskedPlayer(self.prior.for_conversation(conversation).answers, rules)
+
+
+def make(name: str, given: Given) -> AskedPolicy:
+    """Make this policy."""
+    return AskedPolicy(fitted.make("prior", given), given.fitting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,36 @@ from typing import Final
 from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
 from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_data.seeding import digest
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.protocol.request import Request
 from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 
+POLICIES: Final = {
+    "empty": {
+        "kind": "content-free",
+        "uses": "nothing; its answers are empty",
+        "answers": "empty tags, empty goals and follow-up; no yes/no, no picks, no ratings",
+    },
+    "always-yes": {
+        "kind": "content-free",
+        "uses": "nothing",
+        "answers": "yes throughout; no tags, side A as shown, every PANAS item (no change, if changes are "
+        "asked for) and branch 4, the first option of Q1, Q2 and Q3, an empty follow-up",
+    },
+    "always-no": {
+        "kind": "content-free",
+        "uses": "nothing",
+        "answers": "no throughout; otherwise as `always-yes`",
+    },
+    "random": {
+        "kind": "content-free",
+        "uses": "nothing",
+        "answers": "uniform valid answers; 0–2 tags; PANAS changes from −2 to 2; one goal; an empty "
+        "follow-up; drawn from a hash of seed and request",
+        "seeded": True,
+    },
+}
 NO_DRAFT: Final = "…"
 """The draft of these policies; without a judge, drafts are not scored."""
 MIDPOINT: Final = sum(SCALE) // 2
@@ -118,6 +143,15 @@ def always(answer: YesNo) -> ConstantPolicy:
             branches=dict.fromkeys(BRANCHES, MIDPOINT),
         ),
     )
+
+
+def make(name: str, given: Given) -> BuiltinPolicy:
+    """Make one of these policies."""
+    if name == "empty":
+        return EMPTY
+    if name == "random":
+        return RandomPolicy(given.seed)
+    return always("yes" if name == "always-yes" else "no")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from attune_data.errors import SettingsError
 from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Side
 from attune_data.format.schema import Conversation
 from attune_data.seeding import digest
-from attune_episodes.policies.base import BuiltinPolicy, participants
+from attune_episodes.policies.base import BuiltinPolicy, Given, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.settings import Settings
@@ -27,6 +27,21 @@ from attune_rewards.metrics.branches import MIDPOINT
 from attune_rewards.predictions import Tag, YesNo
 from attune_rewards.truth import ConversationTruth, truth_of
 
+POLICIES: Final = {
+    "mode": {
+        "kind": "content-free",
+        "fitted": True,
+        "uses": "the most frequent answers of other participants",
+        "answers": "the most frequent answer to everything",
+    },
+    "prior": {
+        "kind": "content-free",
+        "fitted": True,
+        "uses": "the constant answers that score best on other participants",
+        "answers": "per leaf the constant answer with the best mean strict score; for the PANAS a change "
+        "from the totals before the conversation, where they are shown",
+    },
+}
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
 Fit = Callable[[Sequence[Conversation], Settings], Answers]
@@ -242,3 +257,9 @@ class FittedPolicy(BuiltinPolicy):
     def for_conversation(self, conversation: Conversation) -> ConstantPolicy:
         """The constant policy fitted without this conversation's participant."""
         return ConstantPolicy(self.name, self._answers[self.fold_of(conversation)])
+
+
+def make(name: str, given: Given) -> FittedPolicy:
+    """Make one of these policies."""
+    fit = fit_mode if name == "mode" else fit_prior
+    return FittedPolicy(name, fit, given.conversations, given.settings, given.fit_on)

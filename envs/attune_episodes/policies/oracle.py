@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.format.constants import BRANCHES
 from attune_data.format.schema import Conversation
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.policies.constant import Answers
 from attune_episodes.protocol.request import Request
 from attune_rewards.metrics.branches import MIDPOINT
 from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Draft, Prediction, Prefer, Reflect
 from attune_rewards.truth import ConversationTruth, truth_of
+
+POLICIES: Final = {
+    "oracle": {
+        "kind": "oracle",
+        "uses": "the annotations themselves",
+        "answers": "the annotations; what is not annotated gets a valid neutral answer",
+    },
+}
+
+
+def make(name: str, given: Given) -> BuiltinPolicy:
+    """Make this policy."""
+    return OraclePolicy()
 
 
 @dataclass(frozen=True, slots=True)

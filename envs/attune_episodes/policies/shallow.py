@@ -9,11 +9,28 @@ from typing import Final
 
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.constants import Side
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.policies.constant import MIDPOINT, Answers, PanasGuess, always
 from attune_episodes.protocol.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Tag, YesNo
 
+POLICIES: Final = {
+    "longest": {
+        "kind": "shallow",
+        "uses": "the lengths of the replies",
+        "answers": "the longer response; otherwise as `always-no`",
+    },
+    "shortest": {
+        "kind": "shallow",
+        "uses": "the lengths of the replies",
+        "answers": "the shorter response; otherwise as `always-no`",
+    },
+    "copy": {
+        "kind": "shallow",
+        "uses": "words shared by the message and the reply",
+        "answers": "the words and feelings of the message; the reply that repeats more of it",
+    },
+}
 _WORD: Final = re.compile(r"\w{5,}")
 _UNCHANGED: Final = (PanasGuess(), PanasGuess())
 
@@ -33,8 +50,9 @@ class LengthPolicy(BuiltinPolicy):
         return pick_by(request, lambda text: self.sign * len(text))
 
 
-LONGEST: Final = LengthPolicy("longest", 1)
-SHORTEST: Final = LengthPolicy("shortest", -1)
+def make(name: str, given: Given) -> BuiltinPolicy:
+    """Make one of these policies."""
+    return CopyPolicy() if name == "copy" else LengthPolicy(name, 1 if name == "longest" else -1)
 
 
 def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:

@@ -1,23 +1,18 @@
-"""Measure a reward relative to the scores of the `prior` policy: the baselines of the `skill` preset.
-
-Run as `python -m attune_episodes.policies.skill` to print the preset's file, which is frozen in
-`attune_rewards/reward/presets/skill.json`; with DATA, to print one for your own reference data.
-"""
+"""Measure a reward relative to the scores of the `prior` policy: the baselines of the `skill` preset."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from collections.abc import Sequence
 from typing import Final
 
-from attune_data import Conversations, load
+from attune_data import Conversations
 from attune_data.format.schema import Conversation
 from attune_episodes.play.rollout import rollout
 from attune_episodes.policies import builtin_policy
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.reward.spec import RewardSpec, skill_spec
+from attune_rewards.reward.presets.skill import skill_spec
+from attune_rewards.reward.spec import RewardSpec
 
 REFERENCE: Final = "written:train"
 """The data on which the package's own preset is measured."""
@@ -47,19 +42,9 @@ def fit_skill(
 
     Each part s becomes (s - n)/(1 - n) with n = `prior_scores`; parts with n > 0.95 are left out.
     """
-    return skill_spec(prior_scores(conversations, settings, spec), _reference(conversations), spec)
+    return skill_spec(prior_scores(conversations, settings, spec), described(conversations), spec)
 
 
-def _reference(conversations: Conversations) -> str:
+def described(conversations: Conversations) -> str:
+    """The reference data as a preset names it: source, number of conversations, fingerprint."""
     return f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})"
-
-
-def main(source: str = REFERENCE) -> None:
-    """Print the preset file for a reference data set."""
-    conversations = load(source)
-    scores = prior_scores(conversations)
-    print(json.dumps({"reference": _reference(conversations), "baselines": scores}, indent=1))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:2])

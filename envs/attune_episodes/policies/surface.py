@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from attune_data.format.schema import Conversation
+from attune_episodes.policies import asked
 from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.policies.constant import MIDPOINT
 from attune_episodes.policies.shallow import named_feelings, pick_by
 from attune_episodes.protocol.plan import plan
@@ -26,6 +27,14 @@ from attune_episodes.protocol.settings import Settings
 from attune_rewards.predictions import Prediction, Tag
 from attune_rewards.truth import truth_of
 
+POLICIES: Final = {
+    "surface": {
+        "kind": "shallow",
+        "fitted": True,
+        "uses": "surface cues of the text, and which questions are asked; fitted like `prior`",
+        "answers": "as `asked`, but named feelings as tags, and replies picked by how they look",
+    },
+}
 Array = npt.NDArray[np.float64]
 _WORD: Final = re.compile(r"\w+")
 RIDGE: Final = 1.0
@@ -102,6 +111,11 @@ class SurfacePolicy(BuiltinPolicy):
         """The policy fitted without this conversation's participant."""
         weights = self._weights[self.asked.prior.fold_of(conversation)]
         return SurfacePlayer(self.asked.for_conversation(conversation), weights)
+
+
+def make(name: str, given: Given) -> SurfacePolicy:
+    """Make this policy."""
+    return SurfacePolicy(asked.make("asked", given), given.fitting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attune_data.format.constants import ResponseName, Side
-from attune_episodes.protocol import schemas
+from attune_episodes.protocol.schemas import Schema, answer_schema
 from attune_rewards.predictions import Stage
 
 
@@ -118,9 +118,16 @@ class Request:
         return self.stage == "draft" and not self.verbose
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         """JSON schema of the answer; each call returns a new object."""
-        return schemas.schema_of(self)
+        return answer_schema(
+            self.stage,
+            questions=self.questions,
+            comparisons=[shown.number for shown in self.comparisons],
+            options=self.options,
+            changes=self.wants_change,
+            verbose=self.verbose,
+        )
 
     def chat(self) -> list[dict[str, str]]:
         """The messages as new plain dicts, as chat clients expect."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.constants import BRANCHES
-
-if TYPE_CHECKING:
-    from attune_episodes.protocol.request import Request
+from attune_rewards.predictions import Stage
 
 Schema = dict[str, Any]
 PANAS_ITEMS = "post_panas"
@@ -38,18 +36,35 @@ def choice_schema(names: Sequence[str], *values: str) -> Schema:
     return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 
-def schema_of(request: Request) -> Schema:
-    """The JSON schema of the answer to a request, with a reasoning field in verbose modes."""
+def answer_schema(
+    stage: Stage,
+    *,
+    questions: Sequence[str] = (),
+    comparisons: Sequence[int] = (),
+    options: Mapping[str, Sequence[str]] | None = None,
+    changes: bool = False,
+    verbose: bool = False,
+) -> Schema:
+    """The JSON schema of the answer to a request.
+
+    Args:
+        stage: the stage of the request.
+        questions: ids of the yes/no questions asked (assess, assess_hp).
+        comparisons: the numbers of the comparisons in the prompt (prefer).
+        options: option lists of the q-questions (reflect); an empty one is free text.
+        changes: whether PANAS changes are asked for instead of items (reflect).
+        verbose: whether the answer begins with its reasoning.
+    """
     properties: Schema = {}
-    if request.stage == "draft":
+    if stage == "draft":
         properties["draft"] = {"type": "string"}
-    elif request.stage == "prefer":
-        properties["picks"] = choice_schema([str(c.number) for c in request.comparisons], "A", "B")
-    elif request.stage == "reflect":
+    elif stage == "prefer":
+        properties["picks"] = choice_schema([str(number) for number in comparisons], "A", "B")
+    elif stage == "reflect":
         one = {
-            name: {"type": "string"} | ({"enum": list(o)} if o else {}) for name, o in request.options.items()
+            name: {"type": "string"} | ({"enum": list(choices)} if choices else {})
+            for name, choices in (options or {}).items()
         }
-        changes = request.wants_change
         panas = scale_schema(EMOTIONS, *((-6, 6) if changes else (1, 7)))
         properties = {
             PANAS_CHANGE if changes else PANAS_ITEMS: panas,
@@ -59,12 +74,12 @@ def schema_of(request: Request) -> Schema:
             "fourBranchScores": scale_schema(BRANCHES, 1, 7),
         }
     else:
-        if request.stage == "assess":
+        if stage == "assess":
             properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
-        if request.questions:
-            both = choice_schema(request.questions, "yes", "no")
+        if questions:
+            both = choice_schema(questions, "yes", "no")
             properties |= {"observed": both, "preferred": deepcopy(both)}
-    return object_schema(properties, verbose=request.verbose)
+    return object_schema(properties, verbose=verbose)
 
 
 _TAG = object_schema(

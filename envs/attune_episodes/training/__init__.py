@@ -8,12 +8,19 @@ imported before it is used.
 from attune_episodes.training.columns import to_skyrl, to_verl
 from attune_episodes.training.dataset import training_dataset
 from attune_episodes.training.reply_rows import demonstrations, preference_pairs
-from attune_episodes.training.rewards import PartReward, check_rows, reward_functions, row_reward
+from attune_episodes.training.rewards import (
+    PartReward,
+    RowReward,
+    check_rows,
+    reward_functions,
+    row_reward,
+)
 from attune_episodes.training.sampling import keep_pass_rates
 from attune_episodes.training.scoring import score_row, text_of
 
 __all__ = [
     "PartReward",
+    "RowReward",
     "check_rows",
     "demonstrations",
     "keep_pass_rates",

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.extras import needs_extra
-from attune_data.files.load import Conversations
+from attune_data.files.conversations import Conversations
 from attune_data.format.constants import Provenance
 from attune_data.format.schema import Conversation
+from attune_data.source.corpora import TO_TRAIN
 from attune_data.source.guard import for_training, training_stream
+from attune_data.source.names import accepted
+from attune_data.source.source import Data, Source
 from attune_data.version import SCORING_VERSION, __version__
-from attune_data.written.corpus import NAME as WRITTEN
 from attune_episodes.play.score import reward_spec
 from attune_episodes.protocol.settings import Settings
-from attune_episodes.source.arguments import DataArguments
 from attune_episodes.training.rows import Row, RowMaker, described, features, table, unscored
 from attune_episodes.training.sampling import SAMPLINGS, Sampling, sampled
 from attune_rewards.predictions import Stage
@@ -34,7 +35,7 @@ BUFFER: Final = 1_000
 
 
 def training_dataset(
-    data: str | Path | Iterable[Conversation] = WRITTEN,
+    data: Data | Iterable[Conversation] = TO_TRAIN,
     *,
     number: int | None = None,
     stages: Sequence[Stage] | None = None,
@@ -53,20 +54,20 @@ def training_dataset(
 
     Args:
         data: "written" (its train part), "sample", a path or a dataset's name; a mixture, such as
-            "3*written+sample" (see `DataArguments`); or conversations: a sequence gives a `Dataset`, a lazy
-            source, as an endless mixture is, an `IterableDataset`, for which a trainer needs `max_steps`.
+            "3*written+sample"; a `Source`; or conversations: a sequence gives a `Dataset`, a lazy source, as
+            an endless mixture is, an `IterableDataset`, for which a trainer needs `max_steps`.
         number: only the first N conversations.
         stages: the stages to ask, instead of those in `settings`.
         prompts: "full", "compact" or a folder, instead of those in `settings`.
         settings: how the requests are asked; the default protocol if None.
-        reward: a spec or the name of a preset; by default `skill`, which subtracts what a model earns without
-            reading.
+        reward: a spec, or what `read_reward` reads (the name of a preset, `FILE.py:NAME`, `module:NAME`); by
+            default `skill`, which subtracts what a model earns without reading.
         sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage", with
             each stage equally often.
         shuffle: a seed for shuffling the rows (in a stream, within a buffer of 1,000); in order if None.
         allow_benchmark_training: make rows from benchmark records too, against their authors' rule; the rows
             and the description of the dataset are marked.
-        selection: the other fields of `DataArguments`: `split`, `where`, `provenance`.
+        selection: the other fields of `Source`: `split`, `where`, `provenance`.
 
     Returns:
         Rows with `prompt` (chat messages), `truth` (JSON with the answer; for scoring only), and their
@@ -102,11 +103,12 @@ def training_dataset(
 def _source(data: object, selection: dict[str, Any], *, allowed: bool) -> Iterable[Conversation]:
     """The conversations that the arguments select: a sequence, or a lazy source such as a mixture."""
     if isinstance(data, (str, Path, Conversations)):
-        return DataArguments(data, **selection).choose(training=True, allow_benchmark_training=allowed)
+        data = Source(data, training=True, allow_benchmark_training=allowed, **selection)
+        return data if data.endless else data.finite()
     if isinstance(data, Conversation) or not isinstance(data, Iterable):
         raise TypeError(
-            f'data is {show(data)} ({type(data).__name__}); expected "{WRITTEN}", "sample", a path, the name '
-            "of a dataset, or several conversations, such as load(…) returns"
+            f"data is {show(data)} ({type(data).__name__}); expected {accepted()}, or several conversations, "
+            "such as load(…) returns"
         )
     if selection != {"number": None}:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""`reward_functions` and `row_reward`: the reward of training rows as functions for trainers.
+"""`reward_functions`, `RowReward` and `row_reward`: the reward of training rows as functions for trainers.
 
 The signature is TRL's: `function(prompts, completions, completion_ids, **columns)` returns one number (or
 None) for each completion. They work with GRPO, RLOO and every trainer with the same convention.
@@ -10,12 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.play.score import reward_spec
-from attune_episodes.training.scoring import Shares, checked_truth, score_truth, shares_of, text_of
+from attune_episodes.training.scoring import (
+    Shares,
+    checked_truth,
+    own_parts_of,
+    score_truth,
+    shares_of,
+    text_of,
+)
 from attune_episodes.training.truth import check_rows_carry
+from attune_rewards.metrics.leaf import Part
 from attune_rewards.reward.score import OK, Score, part_means
 from attune_rewards.reward.spec import RewardSpec, above_baseline
 
@@ -62,7 +70,7 @@ class PartReward:
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
-        batch = _scored(completions, **columns)
+        batch = _scored(completions, own_parts_of(self.spec), **columns)
         if self.logs:
             _check_shares(self.spec, *(shares for _, shares in batch))
             _log(batch, **columns)
@@ -77,33 +85,56 @@ class PartReward:
         return values
 
 
-def row_reward(
-    prompts: object = None, completions: object = None, completion_ids: object = None, **columns: Any
-) -> list[float | None]:
-    """Score a batch by each row's whole reward, exactly the value of `score_row`.
+@dataclass(frozen=True)
+class RowReward:
+    """The whole reward of each row as one reward function, for trainers that accept a single one.
 
-    It is for trainers that accept a single reward function. Arguments and errors are as for `PartReward`;
-    each row is scored by the reward with which it was made.
+    Picklable, stateless and thread-safe, like `PartReward`.
     """
-    batch = _scored(completions, **columns)
-    _log(batch, **columns)
-    return [None if score is None else score.value for score, _ in batch]
+
+    spec: RewardSpec | str | None = None
+    """The reward with which the rows were made; needed only if it has parts of your own."""
+
+    @property
+    def __name__(self) -> str:
+        """The name under which trainers log the values."""
+        return "row_reward"
+
+    def __call__(
+        self,
+        prompts: object = None,
+        completions: object = None,
+        completion_ids: object = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Score a batch by each row's whole reward, exactly the value of `score_row`.
+
+        Arguments and errors are as for `PartReward`; each row is scored by the reward with which it was made.
+        """
+        batch = _scored(completions, own_parts_of(self.spec), **columns)
+        _log(batch, **columns)
+        return [None if score is None else score.value for score, _ in batch]
 
 
-def _scored(completions: object, truth: object = None, **_: object) -> Batch:
+row_reward: Final = RowReward()
+"""For rewards without parts of your own, which need no spec."""
+
+
+def _scored(completions: object, own: tuple[Part, ...], truth: object = None, **_: object) -> Batch:
     if truth is None:
         checked_truth(None)
     replies, rows = _listed("completions", completions), _listed("truth", truth)
     if len(rows) != len(replies):
         raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: expected one for each")
     texts = tuple("" if reply is None else text_of(reply) for reply in replies)
-    return _score_batch(tuple(None if row is None else checked_truth(row) for row in rows), texts)
+    truths = tuple(None if row is None else checked_truth(row) for row in rows)
+    return _score_batch(truths, texts, own)
 
 
 @lru_cache(maxsize=4)  # a trainer calls one reward function after another on the same batch
-def _score_batch(truths: tuple[str | None, ...], texts: tuple[str, ...]) -> Batch:
+def _score_batch(truths: tuple[str | None, ...], texts: tuple[str, ...], own: tuple[Part, ...]) -> Batch:
     return tuple(
-        (None, {}) if truth is None else (score_truth(truth, text), shares_of(truth))
+        (None, {}) if truth is None else (score_truth(truth, text, own), shares_of(truth, own))
         for truth, text in zip(truths, texts, strict=True)
     )
 
@@ -138,7 +169,8 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
     its share of the reward of a row of its stage (for `format`, of the whole reward).
 
     Args:
-        spec: the reward with which the rows were made, or the name of a preset.
+        spec: the reward with which the rows were made, or what `read_reward` reads: the name of a preset,
+            `FILE.py:NAME`, `module:NAME`.
         rows: the training rows, to check them now rather than in the middle of training.
 
     Raises:
@@ -164,12 +196,13 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
 
     Args:
         rows: a `Dataset` or a sequence of rows, checked in full; of a stream, only the first row.
-        spec: the reward that the functions were made of; any if None.
+        spec: the reward that the functions were made of; any without parts of your own if None.
 
     Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for rows
     that were made with a reward other than `spec`; TypeError for an iterator, or something that is not rows.
     """
     reward = None if spec is None else reward_spec(spec)
+    own = own_parts_of(reward)
     names = getattr(rows, "column_names", None)
     if names is not None:
         if "truth" not in names:
@@ -186,15 +219,15 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
             raise TypeError(f"a row is a mapping, got {show(row)} ({type(row).__name__})")
         if row.get("truth") is None:
             continue
-        found, shares = True, shares_of(checked_truth(row["truth"]))
-        if reward is None:
-            continue
-        if row.get("reward") not in (None, reward.name):
+        found, truth = True, checked_truth(row["truth"])
+        if reward is not None and row.get("reward") not in (None, reward.name):
             raise SettingsError(
                 f"rows were made with reward {show(row['reward'])}, the reward functions with "
                 f"{show(reward.name)}; make both with the same reward"
             )
-        _check_shares(reward, shares)
+        shares = shares_of(truth, own)
+        if reward is not None:
+            _check_shares(reward, shares)
     if not found:
         raise _no_truth("none")
 

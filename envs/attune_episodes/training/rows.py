@@ -13,7 +13,6 @@ from attune_data.format.schema import Conversation
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.settings import Settings
 from attune_episodes.training.truth import check_rows_carry, write_truth
-from attune_rewards.metrics.tree import LEAF
 from attune_rewards.predictions import Stage
 from attune_rewards.reward.score import scored_requests
 from attune_rewards.reward.spec import RewardSpec
@@ -54,20 +53,16 @@ class RowMaker:
                 "turn": request.turn,
                 "weight": scored.weight,
                 "reward": self.spec.name,
-                "truth": write_truth(request, scored),
+                "truth": write_truth(request, scored, conversation),
                 "provenance": conversation.origin,
             }
 
 
 def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
-    """Raise SettingsError if a reward scores none of the stages asked.
-
-    A custom part may score any stage, so a reward that has one is accepted.
-    """
+    """Raise SettingsError if a reward scores none of the stages asked."""
     asked = set(stages)
-    for name in spec.parts:
-        drafts_only = name == "format" and asked == {"draft"}
-        if LEAF[name].stage in asked if name in LEAF else not drafts_only:
+    for part in spec.parts.values():
+        if part.stage in asked or (part.stage is None and asked != {"draft"}):  # format scores no drafts
             return
     raise SettingsError(
         f"reward {spec.name!r} scores nothing in the stages {', '.join(stages)}; "

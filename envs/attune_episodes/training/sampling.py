@@ -12,6 +12,7 @@ from attune_data.errors import SettingsError, show
 from attune_data.seeding import digest
 from attune_episodes.training.rows import Row
 from attune_episodes.training.scoring import score_row
+from attune_rewards.reward.spec import RewardSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
@@ -65,6 +66,7 @@ def keep_pass_rates(
     *,
     samples: int = 8,
     passing: float = 0.5,
+    spec: RewardSpec | str | None = None,
 ) -> Dataset:
     """Keep the rows that a model passes neither too rarely nor too often, and add a column `pass_rate`.
 
@@ -77,6 +79,7 @@ def keep_pass_rates(
         high: the highest pass rate to keep.
         samples: number of replies to each prompt.
         passing: the least value of a reply that passes.
+        spec: as in `score_row`.
 
     Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
     """
@@ -87,7 +90,7 @@ def keep_pass_rates(
         )
 
     def rate(row: Row) -> float:
-        values = (score_row(row, model(row["prompt"])).value for _ in range(samples))
+        values = (score_row(row, model(row["prompt"]), spec=spec).value for _ in range(samples))
         return sum((value or 0.0) >= passing for value in values) / samples
 
     rates = [rate(row) for row in rows]

@@ -1,8 +1,10 @@
 """The `truth` of a training row: everything needed to score a reply, as one JSON text.
 
 It has what was asked (ids, options, the sides of each comparison), the annotations used by the row's parts,
-and the parts with their weights, but no prompt and no text of the conversation. It contains the answer: never
-show it to the model being trained.
+and the parts with their weights, but no prompt and no text of the conversation. Where a part of your own is
+scored, which may look at anything, it has the conversation's whole record instead of the annotations. It
+names no code: whoever scores the row gives the reward that has the part. It contains the answer: never show
+it to the model being trained.
 """
 
 from __future__ import annotations
@@ -14,15 +16,17 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, StrictInt, TypeAdapter
 
 from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.format.schema import Conversation
 from attune_data.version import SCORING_VERSION
 from attune_episodes.protocol.request import Request, ShownComparison
+from attune_rewards.metrics.leaf import Part
 from attune_rewards.metrics.tree import LEAF
 from attune_rewards.predictions import Stage
-from attune_rewards.reward.canonical import CanonicalPart
-from attune_rewards.reward.parts import Format, Part
+from attune_rewards.reward.parts import Format
+from attune_rewards.reward.presets.canonical import CanonicalPart
 from attune_rewards.reward.score import ScoredRequest
 from attune_rewards.reward.spec import RewardSpec
-from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
+from attune_rewards.truth import ConversationTruth, Totals, TurnTruth, truth_of
 
 PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
 """The parts that a row can name, which are known to every installation of this package."""
@@ -39,16 +43,16 @@ _UNANNOTATED: Final[Mapping[str, Any]] = {
 
 
 def check_rows_carry(spec: RewardSpec) -> None:
-    """Raise SettingsError for a reward that rows cannot represent: with custom parts, or a terminal one."""
+    """Raise SettingsError for a reward that rows cannot represent, such as a terminal one."""
     for name, part in spec.parts.items():
         if isinstance(part, CanonicalPart):
             raise SettingsError(
                 f"reward {spec.name!r} is for evaluation only, since it rewards silence; train with skill"
             )
-        if part != PARTS.get(name):
+        if part != PARTS.get(name, part):
             raise SettingsError(
-                f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot store; make "
-                "the rows without it, and give the function to the trainer as another reward function"
+                f"part {name!r} of reward {spec.name!r} has the name of another part, which rows would be "
+                "scored on; give it a name of its own"
             )
     if not spec.dense:
         raise SettingsError(
@@ -56,7 +60,12 @@ def check_rows_carry(spec: RewardSpec) -> None:
         )
 
 
-def write_truth(request: Request, scored: ScoredRequest) -> str:
+def own_parts(spec: RewardSpec) -> tuple[Part, ...]:
+    """The parts of a reward that only its author's code can score."""
+    return tuple(part for part in spec.extra if part.name not in PARTS)
+
+
+def write_truth(request: Request, scored: ScoredRequest, conversation: Conversation) -> str:
     """Write the truth of one request, with its keys in a fixed order."""
     asked: dict[str, Any] = {
         "questions": request.questions,
@@ -73,8 +82,11 @@ def write_truth(request: Request, scored: ScoredRequest) -> str:
         "asked": asked,
         "parts": scored.parts,
         **({} if scored.floor is None else {"floor": scored.floor}),
-        "annotated": _annotated(request, scored),
     }
+    if all(name in PARTS for name, _, _ in scored.parts):
+        document["annotated"] = _annotated(request, scored)
+    else:
+        document["record"] = conversation.to_record()
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -114,13 +126,34 @@ class _Document(BaseModel):
     asked: _Asked
     parts: tuple[tuple[str, float, float], ...]
     floor: float | None = None
-    annotated: dict[str, Any]
+    annotated: dict[str, Any] | None = None
+    record: Conversation | None = None
+    """Instead of `annotated` where a part of the author's own is scored."""
+
+    def truths(self) -> tuple[ConversationTruth, TurnTruth | None]:
+        """The truths of the conversation and of the turn; None for the latter in the reflect stage."""
+        if self.record is not None:
+            truth = truth_of(self.record)
+            return truth, None if self.turn is None else truth.by_number[self.turn]
+        if self.annotated is None:
+            raise ValueError("neither annotations nor a record")
+        known = {**_UNANNOTATED, **self.annotated}
+        truth = _CONVERSATION.validate_python({**known, "conversation_id": self.conversation})
+        if self.turn is None:
+            return truth, None
+        asked = self.asked.questions
+        found = {"turn": self.turn, "has_judgements": bool(asked), "applicable": asked}
+        found["winners"] = [
+            (index, one["winner"]) for index, one in enumerate(known["comparisons"]) if one.get("winner")
+        ]
+        return truth, _TURN.validate_python(known | found)
 
 
-def read_truth(text: str) -> tuple[Request, ScoredRequest]:
+def read_truth(text: str, own: tuple[Part, ...] = ()) -> tuple[Request, ScoredRequest]:
     """Read a request, without its messages and texts, and its scoring from a truth.
 
-    Raises DataError for a text that `write_truth` of this scoring version did not write.
+    `own` are the parts that the package does not have. Raises DataError for a text that `write_truth` of this
+    scoring version did not write, SettingsError if a part of the author's own is missing.
     """
     try:
         raw = json.loads(text)
@@ -130,28 +163,29 @@ def read_truth(text: str) -> tuple[Request, ScoredRequest]:
     if version != SCORING_VERSION:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
     try:
-        request, scored = _read(_Document.model_validate(raw))
+        request, scored = _read(_Document.model_validate(raw), own)
         scored.score(None)  # fails if the weights allow no mean
+    except SettingsError:
+        raise
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         found = show(json.dumps(raw, ensure_ascii=False))
         raise _refused(found, f"it cannot be read: {type(error).__name__} {error}") from error
     return request, scored
 
 
-def _read(document: _Document) -> tuple[Request, ScoredRequest]:
+def _read(document: _Document, own: tuple[Part, ...]) -> tuple[Request, ScoredRequest]:
     asked, stage, turn = document.asked, document.stage, document.turn
     if (turn is None) != (stage == "reflect"):
         raise ValueError(f"no stage {stage!r} in turn {turn}")
-    known = {**_UNANNOTATED, **document.annotated}
-    truth = _CONVERSATION.validate_python({**known, "conversation_id": document.conversation})
-    here = None
-    if turn is not None:
-        found = {"turn": turn, "has_judgements": bool(asked.questions), "applicable": asked.questions}
-        found["winners"] = [
-            (index, one["winner"]) for index, one in enumerate(known["comparisons"]) if one.get("winner")
-        ]
-        here = _TURN.validate_python(known | found)
-    parts = tuple((PARTS[name], weight, baseline) for name, weight, baseline in document.parts)
+    known = {**PARTS, **{part.name: part for part in own}}
+    for name, _, _ in document.parts:
+        if document.record is not None and name not in known:
+            raise SettingsError(
+                f"a row of conversation {document.conversation!r} rewards part {name!r}, a function of your "
+                'own: give the reward that has it, such as spec="my_reward.py" (docs/custom-reward.md)'
+            )
+    truth, here = document.truths()
+    parts = tuple((known[name], weight, baseline) for name, weight, baseline in document.parts)
     for part, _, _ in parts:
         if not part.defined(truth, stage, here):
             raise ValueError(f"nothing that part {part.name} reads is annotated")

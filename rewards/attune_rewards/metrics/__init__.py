@@ -1,1 +1,4 @@
-"""The metrics, one module per topic, and the scores of a conversation computed from them."""
+"""The metrics and the leaves of rewards, one module per topic, and the scores of a conversation.
+
+`tree` arranges the leaves as the strict Composite; `registry` lists the metrics.
+"""

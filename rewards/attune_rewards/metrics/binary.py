@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, TypeVar
 
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import Case, ConversationMetric, Metric, TurnMetric
 from attune_rewards.predictions import Assess, Stage, TurnPrediction, YesNo
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import TurnTruth
+
+PLACE: Final = 2
+"""Among the topics, in score files and tables."""
 
 K = TypeVar("K", str, int)
 TruthPairs = Sequence[tuple[str, YesNo]]

@@ -11,10 +11,13 @@ from typing import Final
 from attune_data.format.affect import SCALE
 from attune_data.format.constants import BRANCHES
 from attune_data.selection.means import mean
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import ReflectMetric
 from attune_rewards.predictions import Reflect
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import ConversationTruth
+
+PLACE: Final = 6
+"""Among the topics, in score files and tables."""
 
 SPAN = SCALE[1] - SCALE[0]
 MIDPOINT = sum(SCALE) // 2

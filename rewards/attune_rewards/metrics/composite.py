@@ -14,6 +14,9 @@ from typing import Final
 from attune_rewards.metrics.metric import OWN, Case, ConversationMetric, Metric
 from attune_rewards.metrics.tree import COMPOSITE, LEAF, Node, stages_of
 
+PLACE: Final = 8
+"""Among the topics, in score files and tables."""
+
 
 def _panas(case: Case) -> float:
     adjusted = case["panas_baseline_adjusted"]

@@ -8,27 +8,33 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from attune_data.format.affect import SCALE
 from attune_data.format.constants import JUDGE_DIMENSIONS, ResponseName
 from attune_rewards.metrics.binary import TruthPairs
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import OWN, TurnMetric
 from attune_rewards.metrics.text import jaccard, tokens
-from attune_rewards.predictions import Draft, TurnPrediction
-from attune_rewards.reward.parts import Leaf, PartText
+from attune_rewards.predictions import Draft, TurnPrediction, YesNo
 from attune_rewards.truth import TurnTruth
+
+PLACE: Final = 7
+"""Among the topics, in score files and tables."""
 
 READING_FILE: Final = Path(__file__).with_name("reading.json")
 _READING: Final[Mapping[str, Any]] = json.loads(READING_FILE.read_text("utf-8"))
 READ: Final = frozenset(_READING["questions"])
-"""Questions that the reader `fitted` reads reliably, according to `python -m attune_episodes.reading.fit`."""
+"""Questions that the reader `fitted` reads reliably, according to `python -m tools.reading.fit`."""
 ALL_NO: Final[float] = _READING["all_no"]
 """The score of a draft for which all answers are no, on the train part of the written corpus.
 
 It is the baseline of the part `draft_binary_alignment_read`.
 """
+CACHED: Final = 512
+"""How many drafts have their readings cached: a reward and a score file read the same ones."""
 
 
 def similarity(draft: str, response: str | None) -> float | None:
@@ -66,18 +72,45 @@ def read_of(truth: TruthPairs) -> TruthPairs:
     return [(question, want) for question, want in truth if question in READ]
 
 
+@lru_cache(maxsize=CACHED)
+def read(draft: str, message: str, history: tuple[tuple[str, str], ...] = ()) -> Mapping[str, YesNo]:
+    """Question id -> the answer of the reader `fitted` about a draft; do not change it.
+
+    `message` is what the draft replies to, `history` the (message, reply) pairs before it.
+    """
+    # a process that scores no draft loads no reader
+    from attune_rewards.reading import Exchange, reader
+
+    return reader().read(Exchange(message, draft, history))
+
+
 def read_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:
     """`binary_alignment` over the questions in `READ`, with a reader's answers instead of a judge's."""
     return binary_alignment(read_of(truth), answers)
 
 
-def agreement(judged: Mapping[str, str] | None, read: Mapping[str, str] | None) -> float | None:
+def agreement(judged: Mapping[str, str], read: Mapping[str, str]) -> float | None:
     """Share of agreement between a judge and a reader over the questions in `READ` that both answered.
 
     None if both answered none of them.
     """
-    both = [q for q in READ if q in (judged or {}) and q in (read or {})]
-    return sum((judged or {})[q] == (read or {})[q] for q in both) / len(both) if both else None
+    both = [question for question in READ if question in judged and question in read]
+    return sum(judged[question] == read[question] for question in both) / len(both) if both else None
+
+
+def _read(turn: TurnTruth, draft: Draft) -> Mapping[str, YesNo]:
+    return read(draft.text, turn.message, turn.history)
+
+
+def _read_alignment(turn: TurnTruth, draft: Draft) -> float | None:
+    if not read_of(turn.preferred):
+        return None  # nothing to compare with, so the draft is not read
+    return read_alignment(turn.preferred, _read(turn, draft))
+
+
+def _read_agreement(turn: TurnTruth, said: TurnPrediction) -> float | None:
+    judged = said.judged.binary if said.judged else None
+    return agreement(judged, _read(turn, said.draft)) if judged and said.draft else None
 
 
 def _text(said: TurnPrediction) -> str:
@@ -124,17 +157,15 @@ METRICS: Final = (
     TurnMetric(
         "draft_binary_alignment_read",
         "like draft_binary_alignment, but with a reader's answers to the questions that it reads well",
-        lambda turn, said: read_alignment(turn.preferred, said.draft.read) if said.draft else None,
-        needs=("draft",), undefined="no draft, no reader, or no such question", source=OWN,
+        lambda turn, said: _read_alignment(turn, said.draft) if said.draft else None,
+        needs=("draft",), undefined="no draft, or no such question", source=OWN,
         label="Draft Binary Alignment (reader)", role="beside", harness=False,
     ),
     TurnMetric(
         "draft_reader_agreement",
         "questions answered alike by judge and reader / questions answered by both, of those read well",
-        lambda turn, said: agreement(
-            said.judged.binary if said.judged else None, said.draft.read if said.draft else None
-        ),
-        needs=("draft",), undefined="no judge, no reader, or no such question", source=OWN,
+        _read_agreement,
+        needs=("draft",), undefined="no draft, no judge, or no such question", source=OWN,
         label="Draft: Judge and Reader Agree", role="beside", harness=False, better=None,
     ),
 )  # fmt: skip
@@ -171,7 +202,7 @@ LEAVES: Final[tuple[Leaf[TurnTruth, Draft], ...]] = (
         name="draft_binary_alignment_read",
         stage="draft",
         node=None,
-        value=lambda turn, said: read_alignment(turn.preferred, said.read) or 0.0,
+        value=lambda turn, said: _read_alignment(turn, said) or 0.0,
         annotated=lambda turn: bool(read_of(turn.preferred)),
         answered=lambda turn, said: float(bool(said.text.strip())),
         reads=("preferred", "message", "history"),
@@ -179,7 +210,7 @@ LEAVES: Final[tuple[Leaf[TurnTruth, Draft], ...]] = (
             "whether the draft does what the person wanted and no more, according to a reader",
             "questions to which the reader's answer is the preferred one / questions that it reads well",
             "at least one question that it reads well has a preferred yes or no",
-            "a draft without a reader's answers",
+            "a draft of which no answer is the preferred one",
         ),
     ),
 )  # fmt: skip

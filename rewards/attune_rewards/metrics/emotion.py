@@ -14,11 +14,14 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from attune_data.format.affect import SCALE
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.matching import matched_similarity, matched_total, similarities
 from attune_rewards.metrics.metric import TurnMetric
 from attune_rewards.predictions import Assess, Tag, TurnPrediction
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import TurnTruth
+
+PLACE: Final = 1
+"""Among the topics, in score files and tables."""
 
 SPAN = SCALE[1] - SCALE[0]
 """Largest possible intensity error."""

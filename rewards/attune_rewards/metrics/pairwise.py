@@ -13,10 +13,13 @@ from typing import Final
 from attune_data.format.constants import ResponseName, Side
 from attune_data.format.schema import PairwiseComparison
 from attune_rewards.metrics.binary import given_share, right_share
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import TurnMetric
 from attune_rewards.predictions import Prefer, TurnPrediction
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import TurnTruth
+
+PLACE: Final = 3
+"""Among the topics, in score files and tables."""
 
 
 def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float:

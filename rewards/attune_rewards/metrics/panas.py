@@ -12,10 +12,13 @@ from typing import Final
 
 from attune_data.format.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, Polarity, side_total
 from attune_data.selection.means import mean
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import ReflectMetric
 from attune_rewards.predictions import Reflect
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import ConversationTruth, Totals
+
+PLACE: Final = 4
+"""Among the topics, in score files and tables."""
 
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]

@@ -12,11 +12,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from attune_data.format.constants import Q3_OPTIONS
+from attune_rewards.metrics.leaf import Leaf, PartText
 from attune_rewards.metrics.metric import PORT, ReflectMetric
 from attune_rewards.metrics.text import jaccard, tokens
 from attune_rewards.predictions import Reflect
-from attune_rewards.reward.parts import Leaf, PartText
 from attune_rewards.truth import ConversationTruth
+
+PLACE: Final = 5
+"""Among the topics, in score files and tables."""
 
 FUZZY_FLOOR = 0.3
 """Token Jaccard similarity below which two texts count as different answers."""

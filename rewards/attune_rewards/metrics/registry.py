@@ -1,6 +1,6 @@
 """All metrics, with the columns of score rows and the lists for reports and harnesses derived from them.
 
-Each topic's module lists its metrics under `METRICS`; a new module must be added to `TOPICS`.
+Each module of this folder that assigns `METRICS` is a topic.
 """
 
 from __future__ import annotations
@@ -9,22 +9,16 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from attune_data.format.constants import BRANCHES
-from attune_rewards.metrics import (
-    binary,
-    branches,
-    composite,
-    draft,
-    emotion,
-    pairwise,
-    panas,
-    questions,
-    strict,
-)
+from attune_data.registry import by_name, collected
 from attune_rewards.metrics.metric import Group, Metric, Role
 
-TOPICS: Final = (emotion, binary, pairwise, draft, panas, questions, branches, composite, strict)
-METRICS: Final[tuple[Metric, ...]] = tuple(metric for topic in TOPICS for metric in topic.METRICS)
-"""In the order of score files."""
+TOPICS: Final = collected("attune_rewards.metrics", "METRICS", besides=__name__)
+METRICS: Final[tuple[Metric, ...]] = tuple(
+    by_name(
+        "metric", ((topic.__name__, metric.name, metric) for topic in TOPICS for metric in topic.METRICS)
+    ).values()
+)
+"""In the order of score files: by the `PLACE` of their topics, and then as they stand there."""
 
 _GROUPS, _ROLES = get_args(Group), get_args(Role)
 SHOWN: Final = tuple(

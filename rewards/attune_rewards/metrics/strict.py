@@ -8,11 +8,14 @@ from typing import Any, Final
 
 from attune_data.selection.means import mean
 from attune_rewards.metrics.composite import STRICT_METRICS
+from attune_rewards.metrics.leaf import Leaf
 from attune_rewards.metrics.metric import OWN, ConversationMetric, Metric
 from attune_rewards.metrics.tree import COMPOSITE, LEAF, LEAVES
 from attune_rewards.predictions import ConversationPrediction, Prediction
-from attune_rewards.reward.parts import Leaf
 from attune_rewards.truth import ConversationTruth, TurnTruth
+
+PLACE: Final = 9
+"""Among the topics, in score files and tables."""
 
 Place = TurnTruth | ConversationTruth
 """The truth for a leaf: that of a turn, or of the conversation in the reflect stage."""

@@ -1,4 +1,6 @@
-"""The tree of the Composite: nodes with weights, and the leaves that each topic adds to them.
+"""The tree of the Composite: nodes with weights, and the leaves that the topics add to them.
+
+Each module of this folder that assigns `LEAVES` is such a topic.
 
 A node's value is the weighted mean of its children. A part that is not annotated is left out, and its weight
 goes to its siblings. Source: AttuneBench v1.0 (pillars), a public port of its scorer (weights within
@@ -7,21 +9,37 @@ holistic).
 
 from __future__ import annotations
 
+import copyreg
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from attune_rewards.metrics import binary, branches, draft, emotion, pairwise, panas, questions
+from attune_data.registry import by_name, collected
+from attune_rewards.metrics.leaf import Leaf
 from attune_rewards.predictions import STAGES, Stage
-from attune_rewards.reward.parts import Leaf
 
-LEAF: Final[Mapping[str, Leaf[Any, Any]]] = {
-    leaf.name: leaf
-    for topic in (emotion, binary, pairwise, panas, questions, branches, draft)
-    for leaf in topic.LEAVES
-}
+LEAF: Final[Mapping[str, Leaf[Any, Any]]] = by_name(
+    "leaf",
+    (
+        (topic.__name__, leaf.name, leaf)
+        for topic in collected("attune_rewards.metrics", "LEAVES", besides=__name__)
+        for leaf in topic.LEAVES
+    ),
+)
 """Name -> leaf, including those outside the Composite (`node` None)."""
+
+
+def _leaf(name: str) -> Leaf[Any, Any]:
+    return LEAF[name]
+
+
+def _reduced(leaf: Leaf[Any, Any]) -> tuple[Callable[[str], Leaf[Any, Any]], tuple[str]]:
+    """Pickle and copy a leaf by its name, since its functions cannot be pickled."""
+    return _leaf, (leaf.name,)
+
+
+copyreg.pickle(Leaf, _reduced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from attune_data.errors import Problem
-from attune_data.files.jsonio import MAX_LISTED
 from attune_data.format import affect
 from attune_data.format.constants import BRANCHES, JUDGE_DIMENSIONS, Side
 from attune_data.format.fields import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
 from attune_data.format.schema import Conversation, PairwiseComparison
 from attune_data.format.validate import brief
+from attune_data.jsonio import MAX_LISTED
 from attune_rewards.predictions import (
     STAGES,
     Assess,
@@ -31,6 +31,7 @@ from attune_rewards.predictions import (
     TurnPrediction,
     YesNo,
 )
+from attune_rewards.record.marks import mapping, marks_of
 
 T = TypeVar("T")
 _Reader = Callable[[Any], T]
@@ -191,15 +192,9 @@ def read_record(
         conversation_id=conversation.conversation_id,
         turns=turns,
         reflect=_reflect(post) if post.fields else None,
-        not_asked=_stages(_mark(record, "not_asked")) | (_not_asked(post.fields) & {"reflect"}),
+        not_asked=_stages(marks_of(record).get("not_asked")) | (_not_asked(post.fields) & {"reflect"}),
     )
     return prediction, tuple(warnings)
-
-
-def _mark(fields: Mapping[str, Any], name: str) -> Any:
-    """One of this project's entries in a part of a record; None if it is missing."""
-    marks = fields.get("attune")
-    return marks.get(name) if isinstance(marks, Mapping) else None
 
 
 def _stages(names: object) -> frozenset[Stage]:
@@ -208,9 +203,8 @@ def _stages(names: object) -> frozenset[Stage]:
 
 def _not_asked(fields: Mapping[str, Any]) -> frozenset[Stage]:
     """Stages whose outcome is recorded as not asked."""
-    outcomes = _mark(fields, "outcomes")
-    noted = outcomes.items() if isinstance(outcomes, Mapping) else ()
-    return _stages([stage for stage, outcome in noted if outcome == "not_asked"])
+    outcomes = mapping(marks_of(fields).get("outcomes"))
+    return _stages([stage for stage, outcome in outcomes.items() if outcome == "not_asked"])
 
 
 def _turn(entry: _Part, number: int, comparisons: tuple[PairwiseComparison, ...]) -> TurnPrediction:

@@ -1,1 +1,1 @@
-"""Rewards: parts with weights, the presets, and the score of a request."""
+"""Rewards made of parts with weights: presets, files that describe one, and the score of a request."""

@@ -1,4 +1,4 @@
-"""Parts of rewards: the benchmark's leaves, `format`, and your own.
+"""Parts of rewards besides the leaves: `format`, and your own; and the description of any part.
 
 Whether a part is defined in a request depends only on the annotations, so that its weight is fixed
 beforehand; it scores every prediction in [0, 1]. A reply that could not be parsed scores 0 on every part.
@@ -8,99 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Any
 
 from attune_data.errors import AttuneError, show
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.constants import BRANCHES
-from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect, Stage
+from attune_rewards.metrics.leaf import Leaf, Part, PartText
+from attune_rewards.predictions import Assess, Draft, Prefer, Reflect, Stage
 from attune_rewards.truth import ConversationTruth, TurnTruth
-
-
-class PartText(NamedTuple):
-    """The description of a part."""
-
-    what: str
-    formula: str
-    """How it is computed; its range is always 0 to 1."""
-    where: str
-    """Where it is scored; elsewhere, its weight goes to its siblings."""
-    zero: str
-    """Answers other than wrong ones that also earn the lowest value."""
-    stage: str = ""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A named share of the reward; a turn of None means the reflect stage."""
-
-    name: str
-    stage: Stage | None
-    """The stage in which it is scored; None if there are several."""
-    scores_silence: ClassVar[bool] = False
-    """Whether `score` accepts None, an unreadable reply; otherwise such a reply scores 0."""
-
-    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """Whether it is defined in a request; by default, in every request of its stage."""
-        return stage == self.stage
-
-    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """Score a prediction of its stage, in [0, 1]."""
-        raise NotImplementedError
-
-
-About = TypeVar("About", TurnTruth, ConversationTruth)
-Said = TypeVar("Said", Assess, Draft, Prefer, Reflect)
-
-
-@dataclass(frozen=True)
-class Leaf(Part, Generic[About, Said]):
-    """A leaf of the strict Composite, or a part outside it (if `node` is None).
-
-    Leaves are defined in the module of their topic and collected in `tree.LEAF`. The tree, rewards, strict
-    scores, training rows and the audit are derived from them. A question without a valid answer earns 0; an
-    empty list is an answer.
-    """
-
-    _: KW_ONLY
-    stage: Stage
-    node: str | None
-    """The node of the tree to which it belongs."""
-    label: str = ""
-    """Its name in reports; if empty, that of the metric `canonical`, or its own name with spaces."""
-    weight: float = 1.0
-    """Among its siblings."""
-    value: Callable[[About, Said], float]
-    """Compute its strict score. The truth is that of a turn, or of the conversation in the reflect stage."""
-    annotated: Callable[[About], bool]
-    """Whether the annotations define it."""
-    answered: Callable[[About, Said], float]
-    """The share of its questions that have a valid answer, right or wrong."""
-    reads: tuple[str, ...]
-    """Fields of the truth that a training row must contain; `field.key` for one key of a mapping."""
-    canonical: str | None = None
-    """The score that replaces it in the canonical Composite; None if it has no place there."""
-    text: PartText
-
-    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """Whether it is scored in a request: in its stage, where the annotations define it."""
-        return stage == self.stage and self.annotated(cast(About, turn or truth))
-
-    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """Its strict score."""
-        return self.value(cast(About, turn or truth), said)
-
-    def __reduce__(self) -> tuple[Callable[[str], Leaf[Any, Any]], tuple[str]]:
-        """Pickle and copy by name, since its functions cannot be pickled."""
-        return _named, (self.name,)
-
-
-def _named(name: str) -> Leaf[Any, Any]:
-    from attune_rewards.metrics.tree import LEAF
-
-    return LEAF[name]
 
 
 @dataclass(frozen=True)
@@ -140,6 +57,12 @@ class PartError(AttuneError, ValueError):
     """Your own part raised an error or returned something other than a score."""
 
 
+ScoreFunction = Callable[[ConversationTruth, Any, Any], float]
+"""`function(truth, turn, said)`; the stage says what `turn` and `said` are, so they may be typed narrowly."""
+AnnotatedFunction = Callable[[ConversationTruth, Any], bool]
+"""`annotated(truth, turn)`."""
+
+
 @dataclass(frozen=True)
 class CustomPart(Part):
     """A part defined by your own function.
@@ -148,7 +71,25 @@ class CustomPart(Part):
     the typed prediction, and returns a number in [0, 1]. An unparsed reply scores 0 without a call.
     """
 
-    function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float]
+    stage: Stage
+    function: ScoreFunction = field(hash=False)
+    annotated: AnnotatedFunction | None = field(default=None, hash=False)
+    """Whether the annotations define the part in a request of its stage; None if they always do."""
+    again: Callable[[], Part] | None = field(default=None, compare=False, repr=False)
+    """What reads the part again, if `read_reward` read it from a file or a module."""
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """Whether it is scored in a request: in its stage, where `annotated` says so."""
+        return stage == self.stage and (self.annotated is None or bool(self.annotated(truth, turn)))
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle a part that was read from somewhere by where it was read from, so that any function works.
+
+        Otherwise its functions are pickled, which works if they can be imported.
+        """
+        if self.again is not None:
+            return self.again, ()
+        return CustomPart, (self.name, self.stage, self.function, self.annotated)
 
     def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
         """Call the function; raises PartError naming the request if the result is not in [0, 1]."""
@@ -182,7 +123,8 @@ def text_of(part: Part) -> PartText:
     return PartText(
         " ".join((told or "a part of your own, without a docstring").split()),
         "its function's",
-        f"every request of stage {part.stage}",
+        f"every request of stage {part.stage}"
+        + (" that its own rule calls annotated" if isinstance(part, CustomPart) and part.annotated else ""),
         "an unreadable reply",
         part.stage or "",
     )

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from attune_data.format.schema import Conversation
+from attune_rewards.metrics.leaf import Part
 from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction, Stage
-from attune_rewards.reward.parts import Part
 from attune_rewards.reward.spec import RewardSpec, above_baseline
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
@@ -68,10 +68,6 @@ class ScoredRequest:
     def parts(self) -> tuple[tuple[str, float, float], ...]:
         """(name of the part, weight, baseline)."""
         return tuple((part.name, weight, baseline) for part, weight, baseline in self.weighted)
-
-    def has(self, part: str) -> bool:
-        """Whether a part with that name is scored here."""
-        return any(name == part for name, _, _ in self.parts)
 
     @cached_property
     def weight(self) -> float:

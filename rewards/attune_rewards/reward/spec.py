@@ -1,4 +1,4 @@
-"""`RewardSpec`: the parts of a reward and their weights, and the presets.
+"""`RewardSpec`: the parts of a reward and their weights.
 
 The reward of a request is the weighted mean of its parts; the weights of a whole conversation sum to 1, so
 that the weighted sum over an episode is the total reward (for `composite`, this is `composite_strict`/100).
@@ -6,52 +6,30 @@ that the weighted sum over an episode is the total reward (for `composite`, this
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from numbers import Real
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from attune_data.errors import SettingsError, UnknownNameError, show
-from attune_rewards.metrics.tree import COMPOSITE, LEAF, Node
-from attune_rewards.predictions import STAGES, TURN_STAGES, Prediction, Stage
-from attune_rewards.reward.canonical import CANONICAL, canonical_root
-from attune_rewards.reward.parts import CustomPart, Format, Part
+from attune_rewards.metrics.leaf import Part
+from attune_rewards.metrics.tree import LEAF, Node
+from attune_rewards.predictions import STAGES, TURN_STAGES, Stage
+from attune_rewards.reward.parts import AnnotatedFunction, CustomPart, Format, ScoreFunction
+from attune_rewards.reward.presets import REWARDS
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
-SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
-MAX_BASELINE: Final = 0.95
-"""`skill` leaves out parts on which the prior earns more than this, since there is nothing to learn."""
 MAX_WEIGHT: Final = 1e100
 """Largest weight, so that sums of weights stay finite."""
 MIN_SHARE: Final = 1e-12
 """Smallest share of a part in the whole reward; a smaller one would be lost in floating-point sums."""
 
-_ROOTS: Final[Mapping[str, Node]] = {
-    "composite": COMPOSITE,
-    "emotion": replace(COMPOSITE.part("emotion"), weight=1.0),
-    "behaviour": replace(COMPOSITE.part("binary"), name="behaviour"),
-    "preference": Node("preference", children=(COMPOSITE.part("pairwise"),)),
-    "holistic": COMPOSITE.part("holistic"),
-}
-PRESET_TEXTS: Final[Mapping[str, str]] = {
-    "composite": "the benchmark's strict Composite; for evaluation",
-    "emotion": "the feelings in each turn",
-    "behaviour": "the yes/no questions about each reply",
-    "preference": "the comparisons of replies",
-    "holistic": "what is asked after the conversation",
-    "skill": "the Composite, each part counted from what reading nothing earns; for training",
-    "skill_bounded": "skill, with no part below -1, so that one unreadable answer does not outweigh a batch",
-    "canonical": "the benchmark's own Composite, which rewards silence; for evaluation only",
-}
-"""Preset -> what it is for."""
-PRESETS: Final[tuple[str, ...]] = tuple(name for name in PRESET_TEXTS if name != "canonical")
+PRESETS: Final[tuple[str, ...]] = tuple(
+    name for name, preset in REWARDS.items() if not preset.rewards_silence
+)
 """Presets under which silence earns nothing and perfect answers 1: all but `canonical`."""
-FLOOR: Final = -1.0
-"""Lowest rewarded score of a part under `skill_bounded`: as far below 0 as a perfect one is above."""
 
 
 class Slot(NamedTuple):
@@ -67,7 +45,8 @@ class RewardSpec:
     """Parts and weights of a reward.
 
     `RewardSpec.preset(name)` returns the named ones; `with_part`, `with_format` and `terminal` build on
-    them. Specs are frozen and picklable (with custom parts, if their functions are).
+    them. Specs are frozen and picklable; with custom parts, if `read_reward` read them or their functions
+    are.
     """
 
     name: str
@@ -78,7 +57,7 @@ class RewardSpec:
     baselines: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Part -> n: its score s becomes (s - n)/(1 - n), so that the baseline earns 0 and a perfect score 1."""
     left_out: tuple[str, ...] = ()
-    """Leaves of the tree that are not scored because their baseline exceeds `MAX_BASELINE`."""
+    """Leaves of the tree that are not scored because their baselines are too high to learn from."""
     dense: bool = True
     """If True, every request earns its share immediately; if False, the last one earns the whole return."""
     reference: str = ""
@@ -119,8 +98,7 @@ class RewardSpec:
         about half of the full reward, and `canonical` also rewards silence. Raises UnknownNameError listing
         the choices.
         """
-        if name not in tuple(PRESET_TEXTS):
-            raise UnknownNameError("reward preset", name, PRESET_TEXTS)
+        REWARDS.check(name)
         return _preset(name)
 
     @staticmethod
@@ -137,13 +115,25 @@ class RewardSpec:
         self,
         name: str,
         stage: Stage,
-        function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float],
+        function: ScoreFunction,
         weight: float,
+        *,
+        annotated: AnnotatedFunction | None = None,
     ) -> RewardSpec:
-        """Add your own part: the existing parts together weigh 1, the new one `weight`."""
+        """Add your own part: the existing parts together weigh 1, the new one `weight`.
+
+        Args:
+            name: the name of the part.
+            stage: the stage in which it is scored.
+            function: called with the conversation's truth, the turn's truth (None in the reflect stage) and
+                the typed prediction; returns a number in [0, 1].
+            weight: above 0, at most 1e100.
+            annotated: called with the same two truths; says whether a request is scored. By default, every
+                request of the stage is.
+        """
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
-        return self._plus(CustomPart(name, stage, function), weight)
+        return self._plus(CustomPart(name, stage, function, annotated), weight)
 
     def with_format(self, weight: float) -> RewardSpec:
         """Add the part `format`, the share of requested fields that have a valid answer."""
@@ -251,18 +241,5 @@ def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
 
 @cache
 def _preset(name: str) -> RewardSpec:
-    if name in _ROOTS:
-        return RewardSpec(name, _ROOTS[name])
-    if name == "canonical":
-        return RewardSpec(name, canonical_root(), CANONICAL)
-    skill = skill_spec(**json.loads(SKILL_FILE.read_text(encoding="utf-8")))
-    return skill if name == "skill" else replace(skill, name=name, floor=FLOOR)
-
-
-def skill_spec(baselines: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
-    """The Composite (or another reward) relative to baselines: part -> the prior's mean."""
-    spec = RewardSpec("skill", COMPOSITE) if spec is None else spec.renamed(f"{spec.name}-skill")
-    flat = (part for part in spec.parts if baselines.get(part, 0.0) > MAX_BASELINE)
-    left_out = (*spec.left_out, *flat)
-    kept = {part: baseline for part, baseline in baselines.items() if part not in left_out}
-    return spec.measured_from(kept, reference, left_out)
+    spec: RewardSpec = REWARDS.make(name)
+    return spec

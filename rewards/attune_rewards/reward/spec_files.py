@@ -1,4 +1,4 @@
-"""Read rewards: a preset's name, a JSON description, or a Python file that makes a `RewardSpec`."""
+"""Read rewards: a preset's name, a JSON description, or Python that makes a `RewardSpec`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError
-from attune_data.files.jsonio import read_json
 from attune_data.format.validate import problems_of
+from attune_data.jsonio import read_json
+from attune_rewards.metrics.leaf import Part
 from attune_rewards.metrics.tree import Node
-from attune_rewards.reward.canonical import CANONICAL
-from attune_rewards.reward.parts import Format, Part
-from attune_rewards.reward.spec import PRESET_TEXTS, RewardSpec, weight_of
+from attune_rewards.reward.parts import CustomPart, Format
+from attune_rewards.reward.presets import REWARDS
+from attune_rewards.reward.presets.canonical import CANONICAL
+from attune_rewards.reward.spec import RewardSpec, weight_of
 
 _NAMED: Final[Mapping[str, Part]] = {**{part.name: part for part in CANONICAL}, "format": Format()}
 """Parts other than leaves that a file can name."""
@@ -83,26 +87,28 @@ class _File(BaseModel):
 
 
 def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
-    """Get a reward by preset name or from a file.
+    """Get a reward by preset name, from a file, or from a module.
 
     Args:
         source: the name of a preset; a `.json` file written by `describe_reward` or in one of its short
-        forms;
-            or a `.py` file, followed by `:NAME` if it defines several. The Python file is executed, so read
-            it first.
+            forms; a `.py` file, followed by `:NAME` if it defines several; or `module:NAME`, an importable
+            module. Python is executed, so read it first.
         also: other names that the caller accepts, for the error message.
 
-    Raises UnknownNameError if it is neither a preset nor a file, DataError for a file that does not describe
-    a reward, SettingsError for one that describes an impossible reward.
+    Raises UnknownNameError if it is none of these, DataError for a file or module that does not describe a
+    reward, SettingsError for one that describes an impossible reward.
     """
-    if source in PRESET_TEXTS:
+    if source in REWARDS:
         return RewardSpec.preset(source)
     path, _, name = source.rpartition(":") if ".py:" in source.lower() else (source, "", "")
     if path.lower().endswith(".py"):
         return _from_python(Path(path), name)
     if path.lower().endswith(".json"):
         return reward_from(read_json(Path(path)), path)
-    raise UnknownNameError("reward preset (or .json or .py file)", source, (*PRESET_TEXTS, *also))
+    module, _, name = source.partition(":")
+    if name.isidentifier() and all(map(str.isidentifier, module.split("."))):
+        return _from_module(module, name)
+    raise UnknownNameError("reward preset (or .json or .py file, or module:NAME)", source, (*REWARDS, *also))
 
 
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
@@ -167,11 +173,40 @@ def _from_python(path: Path, name: str) -> RewardSpec:
         ) from error
     finally:
         sys.path.remove(str(path.resolve().parent))
+    return _chosen(made, name, str(path), str(path.resolve()))
+
+
+def _from_module(module: str, name: str) -> RewardSpec:
+    """The spec of that name in a module, which is imported."""
+    try:
+        made = vars(import_module(module))
+    except (Exception, SystemExit) as error:
+        found = f"{type(error).__name__}: {error}"
+        advice = "is its folder on PYTHONPATH? A file is given as FILE.py"
+        raise DataError(
+            Problem(f"{module}:{name}", "", found, "a module that can be imported", advice)
+        ) from error
+    return _chosen(made, name, module, module)
+
+
+def _chosen(made: Mapping[str, Any], name: str, place: str, source: str) -> RewardSpec:
+    """One of the specs that Python made; its custom parts keep what they were read from."""
     specs = {key: value for key, value in made.items() if isinstance(value, RewardSpec)}
     wanted = name or ("reward" if "reward" in specs or len(specs) != 1 else next(iter(specs)))
     if wanted not in specs:
         found = ", ".join(specs) or "no RewardSpec"
-        raise DataError(
-            Problem(str(path), "", found, f"a RewardSpec named {wanted}", f"name one: {path}:NAME")
-        )
-    return specs[wanted]
+        raise DataError(Problem(place, "", found, f"a RewardSpec named {wanted}", f"name one: {place}:NAME"))
+    spec = specs[wanted]
+    extra = tuple(
+        replace(part, again=part.again or partial(_part, f"{source}:{wanted}", part.name))
+        if isinstance(part, CustomPart)
+        else part
+        for part in spec.extra
+    )
+    return replace(spec, extra=extra)
+
+
+@cache
+def _part(source: str, name: str) -> Part:
+    """A part of the reward that a file or a module makes."""
+    return next(part for part in read_reward(source).extra if part.name == name)

@@ -21,8 +21,8 @@ __all__ = ["chromium"]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("site")
-    command = (sys.executable, ROOT / "docs" / "build_site.py", made)
-    done = subprocess.run(command, cwd=made, capture_output=True, text=True)
+    command = (sys.executable, "-m", "tools.build_site", made)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return made
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attune_episodes.frameworks.lm_eval import rollouts_from
-from attune_episodes.frameworks.lm_eval.tasks import KNOWN, PREFIX
+from attune_episodes.frameworks.lm_eval.arguments import ARGUMENTS, PREFIX
 from attune_rewards.predictions import STAGES
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE, FOLDER
@@ -36,7 +36,7 @@ def test_the_page_runs(
 
 def test_the_page_names_every_task_and_argument() -> None:
     page = (DOCS / "lm-eval.md").read_text(encoding="utf-8")
-    for name in (*KNOWN, *STAGES, "all"):
+    for name in (*ARGUMENTS, *STAGES, "all"):
         assert f"`{PREFIX}{name}`" in page
     assert {path.stem for path in FOLDER.glob("*.yaml")} - {"attunebench", "attune"} == {
         f"{PREFIX}{name}" for name in (*STAGES, "all")

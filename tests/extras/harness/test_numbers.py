@@ -16,7 +16,7 @@ from attune_data.errors import AttuneError
 from attune_env.running.settings import Patience
 from attune_episodes import Request, plan
 from attune_episodes.frameworks.lm_eval import rollouts_from
-from attune_episodes.frameworks.lm_eval.tasks import OF_ALL, OF_STAGE
+from attune_episodes.frameworks.lm_eval.scores import OF_ALL, OF_STAGE
 from attune_rewards.predictions import STAGES
 from tests.data.builders import Json
 from tests.endpoint import Answers, answers_of, serve

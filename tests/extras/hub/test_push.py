@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 import pytest
 from packaging.requirements import Requirement
 
-from tests.check_extras import ends
-from tests.check_release import check_episodes, environment
 from tests.documents import LINK, ROOT
+from tools.check_extras import ends
+from tools.check_release import check_episodes, environment
 
 PRIME = "prime>=0.18,<0.19"
 Json = dict[str, Any]
@@ -98,7 +98,7 @@ def prime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hub") / "attune-env"
-    subprocess.run([sys.executable, ROOT / "packaging" / "hub" / "make.py", folder], check=True)
+    subprocess.run([sys.executable, "-m", "tools.hub_folder", folder], cwd=ROOT, check=True)
     return folder
 
 

@@ -17,10 +17,12 @@ import pytest
 from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import UntestedVersionWarning
-from attune_env import inspect_task, tasks
+from attune_env import inspect_task
 from attune_env.inspect_task import attune
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.frameworks.inspect.tasks import metrics_of, task_of
+from attune_episodes.frameworks import inspect
+from attune_episodes.frameworks.inspect.scores import metric_names
+from attune_episodes.frameworks.inspect.tasks import task_of
 from attune_rewards.metrics.aggregate import flatten
 from attune_rewards.metrics.scoring import score_conversation
 from attune_rewards.predictions import STAGES
@@ -75,13 +77,13 @@ def test_what_is_wrong_is_told_at_set_up_in_words(arguments: dict[str, Any], tol
 def test_a_metric_is_reported_where_its_stages_are_asked(number: int) -> None:
     """Of a fully annotated conversation: each is defined, and what is not reported has no value."""
     about = load("sample")[0]
-    everything = set(metrics_of(Settings())) - {"parse_rate", "complete"}
+    everything = set(metric_names(Settings())) - {"parse_rate", "complete"}
     for stages in combinations(STAGES, number):
         settings = Settings(stages=stages)
         played = rollout(about, builtin_policy("oracle", [about], settings), settings)
         prediction, _ = read_record(played.result, about)
         values = flatten(score_conversation(about, prediction))
-        reported = set(metrics_of(settings)) - {"parse_rate", "complete"}
+        reported = set(metric_names(settings)) - {"parse_rate", "complete"}
         scored = {"assess", "prefer", "reflect"} & set(stages)
         assert {name for name in reported if values.get(name) is None} == (
             set() if scored else {"composite_partial", "answered_share"}
@@ -117,8 +119,7 @@ def test_a_version_outside_the_tested_range_is_warned_of_by_name(monkeypatch: py
         assert len(attune(number=1).dataset) == 1  # the installed version is one that was tested
     installed = re.escape(f"inspect-ai {version('inspect-ai')} is installed")
     for oldest, below in (("99.0", "99.1"), ("0.1", "0.2")):
-        monkeypatch.setattr(inspect_task, "OLDEST", oldest)
-        monkeypatch.setattr(inspect_task, "BELOW", below)
+        monkeypatch.setattr(inspect, "TESTED", (oldest, below))
         with pytest.warns(UntestedVersionWarning, match=f"{installed}.*{re.escape(below)}"):
             assert len(attune(number=1).dataset) == 1
 
@@ -129,8 +130,8 @@ def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() ->
         "project"
     ]
     # verifiers and later releases want different versions of openai
-    assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={tasks.OLDEST},<0.3.259"]
-    assert core["optional-dependencies"]["inspect"] == [f"inspect-ai>={tasks.OLDEST}"]
+    assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={inspect.TESTED[0]},<0.3.259"]
+    assert core["optional-dependencies"]["inspect"] == [f"inspect-ai>={inspect.TESTED[0]}"]
     for one in (project, core):
         assert one["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task"}
 
@@ -139,7 +140,7 @@ def test_nothing_private_of_inspect_is_imported() -> None:
     private = re.compile(
         r"^\s*(?:from|import) inspect_ai(?:\.\w+)*\.?_|^\s*from inspect_ai[\w.]* import .*\b_", re.M
     )
-    files = [Path(inspect_task.__file__), *Path(tasks.__file__).parent.glob("*.py")]
+    files = [Path(inspect_task.__file__), *Path(inspect.__file__).parent.glob("*.py")]
     assert len(files) > 4
     assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == []
 

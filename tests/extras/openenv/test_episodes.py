@@ -15,12 +15,13 @@ import pytest
 from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError
 from attune_data.extras import UntestedVersionWarning
+from attune_data.source.order import Order
+from attune_data.source.source import Source
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, plan, rollout
 from attune_episodes.frameworks import openenv
 from attune_episodes.frameworks.openenv import AttuneAction, AttuneClient, AttuneObservation, attune_app
-from attune_episodes.frameworks.openenv.environment import AttuneEnvironment
-from attune_episodes.policies.base import prepared
-from attune_episodes.source.source import ConversationSource
+from attune_episodes.frameworks.openenv.env import AttuneEnvironment
+from attune_episodes.play.policy import prepared
 from attune_rewards import RewardSpec
 from tests.extras.openenv.serving import served, wire
 from tests.protocol.leaks import answered_otherwise, unanswered
@@ -39,8 +40,8 @@ def url() -> Iterator[str]:
 def environment(
     data: Any = "sample", settings: Settings | None = None, **selection: Any
 ) -> AttuneEnvironment:
-    source = ConversationSource(data, **{"sampling": "sequential"} | selection)
-    return AttuneEnvironment(source, settings or Settings(), RewardSpec.preset("composite"), Lock())
+    order = Order.of(data, **{"sampling": "sequential"} | selection)
+    return AttuneEnvironment(order, settings or Settings(), RewardSpec.preset("composite"), Lock())
 
 
 def replies_of(name: str, about: Conversation) -> list[str]:
@@ -175,7 +176,7 @@ def _without_scores(text: str) -> Any:
 
 def test_conversations_that_nobody_names_are_shared_out_over_the_sessions() -> None:
     one = environment()
-    sessions = [one, AttuneEnvironment(one._source, one._settings, one._spec, one._lock)]
+    sessions = [one, AttuneEnvironment(one._order, one._settings, one._spec, one._lock)]
     played = [sessions[i % 2].reset().conversation_id for i in range(22)]
     assert played == [one.conversation_id for one in [*DATA, *DATA[:2]]]
 
@@ -193,7 +194,7 @@ def test_an_endless_mixture_is_served_by_order_index_seed_and_id() -> None:
     mixed = "3*written+sample"
     env = environment(mixed)
     assert [env.reset().conversation_id for _ in range(3)] == ["w001", "w002", "sample-01"]
-    assert env.reset(index=900).conversation_id == ConversationSource(mixed).conversation(900).conversation_id
+    assert env.reset(index=900).conversation_id == Source(mixed, training=True)[900].conversation_id
     assert env.reset(conversation_id="sample-07").conversation_id == "sample-07"
     assert env.reset(seed=8).conversation_id == environment(mixed).reset(seed=8).conversation_id
 
@@ -266,7 +267,7 @@ def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None
     ({"reward": "composit"}, UnknownNameError),
     ({"allowed_hosts": "env.example.org"}, TypeError),
     ({"sampling": "random"}, UnknownNameError),
-    ({"data": ConversationSource(), "training": True}, SettingsError),
+    ({"data": Order.of(), "training": True}, SettingsError),
 ])  # fmt: skip
 def test_what_cannot_be_served_is_told_at_once(arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import runpy
 import shlex
 import shutil
 import socket
@@ -30,6 +29,7 @@ from attune_data import load
 from attune_episodes.frameworks.openenv import AttuneClient
 from attune_rewards.reward.spec import RewardSpec
 from tests import PATIENCE
+from tools.openenv_folder import make_openenv_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 OPENENV = Path(sys.executable).with_name("openenv")
@@ -44,7 +44,7 @@ printf '%s\\n' "$*" > "$KEPT/command"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `make openenv` makes, without the lock that uv writes from the index."""
     made = tmp_path_factory.mktemp("build") / "attune_env"
-    runpy.run_path(str(ROOT / "packaging" / "openenv" / "make.py"))["make_openenv_folder"](made)
+    make_openenv_folder(made)
     (made / "uv.lock").touch()
     return made
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from attune_data.files.load import load
+from attune_data.source.load import load
 from attune_episodes.frameworks.openenv import AttuneClient
 from tests.extras.openenv.serving import PATIENCE, command, seated, served, wire
 

@@ -108,3 +108,19 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["register_environments"] is register_environments
     total, _, _ = played(rows[0], ["no JSON"])
     assert total == score_row({"truth": rows[0]["reward_spec"]["ground_truth"]}, "no JSON").value
+
+
+def test_a_part_of_your_own_reaches_the_environment(tmp_path: Path) -> None:
+    mine = tmp_path / "my_reward.py"
+    mine.write_text(
+        "from attune_env import RewardSpec\n"
+        'reward = RewardSpec.weighted("mine", {"q2": 1}).with_part("one", "draft", lambda *_: 0.5, 1)\n'
+    )
+    rows = training_dataset("sample", number=1, stages=["draft"], reward=str(mine))
+    register_environments(str(mine))
+    try:
+        total, _, env = played(to_skyrl(rows, spec=str(mine))[0], ["I hear you."])
+    finally:
+        register_environments()
+    assert total == 0.5
+    assert env.get_metrics() == {"return": 0.5, "one": 0.5, "parse_rate": 1.0}

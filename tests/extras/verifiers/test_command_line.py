@@ -15,7 +15,7 @@ import verifiers.v1 as vf
 
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.frameworks.verifiers import AttuneTasksetConfig, rollouts_from
-from attune_episodes.frameworks.verifiers.config import AttuneHarnessConfig
+from attune_episodes.frameworks.verifiers.arguments import AttuneHarnessConfig
 from tests import PATIENCE
 from tests.endpoint import serve
 from tests.frameworks.verifiers.play import lexicon, sample

@@ -11,9 +11,10 @@ from attune_data import Conversation
 from attune_env.testing import Outcome, check_env_contract
 from attune_episodes import BUILTIN, Policy
 from attune_episodes.frameworks.verifiers import AttuneEnv, AttuneTaskset, rollouts_from
-from attune_episodes.frameworks.verifiers.tasks import AttuneData, AttuneTask
+from attune_episodes.frameworks.verifiers.tasks import AttuneTask
+from attune_episodes.frameworks.verifiers.traces import AttuneData
+from attune_episodes.play.policy import prepared
 from attune_episodes.play.task import Task
-from attune_episodes.policies.base import prepared
 from attune_rewards import RewardSpec
 from tests.endpoint import Book, Server, serve
 from tests.frameworks.verifiers.play import context, environment, sample

@@ -12,7 +12,7 @@ from attune_data import Conversation, Conversations
 from attune_env.testing import Outcome
 from attune_episodes import Policy, Request, Unparsed, parse
 from attune_episodes.frameworks.gymnasium import ConversationEnv, JSONAction, TypedAction, to_action
-from attune_episodes.policies.base import prepared
+from attune_episodes.play.policy import prepared
 from attune_rewards import STAGES, TurnPrediction
 
 ID: Final = "attune_env:Attune/Conversation-v0"

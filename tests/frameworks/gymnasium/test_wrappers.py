@@ -12,7 +12,7 @@ from gymnasium.error import InvalidAction
 from gymnasium.wrappers import TimeLimit
 
 from attune_data.errors import SettingsError
-from attune_data.files.load import load
+from attune_data.source.load import load
 from attune_episodes.frameworks.gymnasium import JSONAction, TextSpace, TypedAction, no_answer
 from attune_rewards import Assess, Draft, Prefer, Tag, TurnPrediction
 from tests.frameworks.gymnasium.play import make

@@ -13,7 +13,7 @@ from attune_data.errors import SettingsError
 from attune_env.results import read_results, save_results
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.frameworks.lm_eval import rollouts_from
-from attune_episodes.frameworks.lm_eval.tasks import read_arguments
+from attune_episodes.frameworks.lm_eval.arguments import read_arguments
 from attune_rewards.predictions import STAGES, Stage
 from tests.command import data_folder, own
 from tests.data.builders import Json, write

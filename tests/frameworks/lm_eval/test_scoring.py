@@ -8,8 +8,8 @@ import pytest
 
 from attune_env.tables.groups import GROUPS
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.frameworks.inspect.tasks import metrics_of as reported
-from attune_episodes.frameworks.lm_eval.tasks import (
+from attune_episodes.frameworks.inspect.scores import metric_names
+from attune_episodes.frameworks.lm_eval.scores import (
     OF_ALL,
     OF_STAGE,
     bootstrap_error,
@@ -62,7 +62,9 @@ def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
     conversation, own = sample(1)[0], {"composite_partial", "parse_rate", "complete"}
     file = scores_of(rollout(conversation, builtin_policy("oracle", sample(1))))
     inspect = {
-        name for stages in (STAGES, *((one,) for one in STAGES)) for name in reported(Settings(stages=stages))
+        name
+        for stages in (STAGES, *((one,) for one in STAGES))
+        for name in metric_names(Settings(stages=stages))
     }
     for names in (OF_ALL, *OF_STAGE.values(), inspect):
         assert set(names) <= file.keys() | own
@@ -70,4 +72,4 @@ def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
     read = {f"avg_draft_{name}" for name in ("judge_score", "binary_alignment", "binary_alignment_read")}
     assert shown - read - {"avg_draft_reader_agreement"} <= inspect
     for stages, names in ((STAGES, OF_ALL), *(((stage,), names) for stage, names in OF_STAGE.items())):
-        assert set(names) <= set(reported(Settings(stages=stages)))
+        assert set(names) <= set(metric_names(Settings(stages=stages)))

@@ -17,13 +17,13 @@ from attune_data.extras import MissingExtraError
 from attune_data.version import SCORING_VERSION
 from attune_env.cli.paths import PLACES
 from attune_episodes import plan
-from attune_episodes.frameworks.lm_eval.tasks import Asked, read_arguments
+from attune_episodes.frameworks.lm_eval.arguments import Arguments, read_arguments
 from attune_rewards.predictions import STAGES
 from tests.command import data_folder, own
 from tests.data.builders import write
 
 
-def asked(**given: Any) -> Asked:
+def asked(**given: Any) -> Arguments:
     return read_arguments({f"attune_{name}": value for name, value in given.items()}, None)
 
 

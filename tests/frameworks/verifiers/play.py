@@ -13,7 +13,8 @@ import verifiers.v1 as vf
 
 from attune_data import Conversations, load
 from attune_episodes.frameworks.verifiers import AttuneEnv, AttuneTaskset, AttuneTasksetConfig
-from attune_episodes.frameworks.verifiers.tasks import AnyEpisode, AnyTask, AnyTrace, AttuneTask
+from attune_episodes.frameworks.verifiers.tasks import AttuneTask
+from attune_episodes.frameworks.verifiers.traces import AnyEpisode, AnyTask, AnyTrace
 from tests.endpoint import Book, answers_of
 
 MODEL = "test/model"

@@ -11,7 +11,7 @@ import pytest
 from attune_data.format.constants import JUDGE_DIMENSIONS
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.frameworks.verifiers import rollouts_from
-from attune_episodes.frameworks.verifiers.tasks import AnyTrace
+from attune_episodes.frameworks.verifiers.traces import AnyTrace
 from attune_episodes.judging import judge_request
 from attune_rewards import Draft, read_record, score_conversation
 from tests.endpoint import Server, serve

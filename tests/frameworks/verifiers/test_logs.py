@@ -10,7 +10,7 @@ import pytest
 from attune_data.errors import DataError
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.frameworks.verifiers import rollouts_from
-from attune_episodes.frameworks.verifiers.tasks import AnyEpisode
+from attune_episodes.frameworks.verifiers.traces import AnyEpisode
 from tests.endpoint import serve
 from tests.frameworks.verifiers.play import MODEL, environment, episodes, key, lexicon, metric, sample
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_validator
 from attune_data import load
 from attune_data.source.guard import for_training
 from attune_episodes.frameworks.verifiers import AttuneTaskset
-from attune_episodes.frameworks.verifiers.config import AttuneEnvConfig, AttuneHarnessConfig
+from attune_episodes.frameworks.verifiers.arguments import AttuneEnvConfig, AttuneHarnessConfig
 from attune_rewards import RewardSpec
 
 FOLDER = Path(__file__).parents[3] / "examples" / "prime_rl"

@@ -12,7 +12,8 @@ import pytest
 import verifiers.v1 as vf
 
 from attune_episodes import Request, builtin_policy, parse, plan, rollout, score_row
-from attune_episodes.frameworks.verifiers.tasks import AttuneData, AttuneTask
+from attune_episodes.frameworks.verifiers.tasks import AttuneTask
+from attune_episodes.frameworks.verifiers.traces import AttuneData
 from attune_episodes.training import training_dataset
 from tests.endpoint import Call, serve
 from tests.frameworks.verifiers.play import (
@@ -296,7 +297,7 @@ def test_no_reply_is_parsed_twice_in_a_rollout(monkeypatch: pytest.MonkeyPatch) 
         parsed.append(request.id)
         return parse(request, text)
 
-    for module in ("run", "tasks"):
+    for module in ("run", "traces"):
         monkeypatch.setattr(f"attune_episodes.frameworks.verifiers.{module}.parse", counted)
     with serve(lexicon()) as server:
         (trace,) = played(environment({"number": 1}), server.url)

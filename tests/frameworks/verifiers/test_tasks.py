@@ -18,8 +18,9 @@ import verifiers.v1 as vf
 import attune_env
 from attune_data.errors import DataError
 from attune_episodes import Settings, builtin_policy, plan
-from attune_episodes.frameworks.verifiers.config import ENV_ID
-from attune_episodes.frameworks.verifiers.tasks import AttuneData, AttuneTask
+from attune_episodes.frameworks.verifiers.arguments import ENV_ID
+from attune_episodes.frameworks.verifiers.tasks import AttuneTask
+from attune_episodes.frameworks.verifiers.traces import AttuneData
 from attune_episodes.protocol.prompts import FOLDER
 from attune_episodes.protocol.request import Message
 from attune_rewards import RewardSpec

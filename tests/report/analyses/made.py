@@ -11,7 +11,8 @@ from attune_env.report.analyses import Analysis, Study
 from attune_env.results import read_results, score_results
 from attune_env.results.files import result_name
 from attune_env.results.scores import aggregates_of
-from attune_env.tables.table import Cell, Table
+from attune_env.tables.cells import Cell
+from attune_env.tables.table import Table
 from attune_episodes import Settings, builtin_policy, rollout
 from tests.data.builders import conversation, turn, write
 

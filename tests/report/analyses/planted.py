@@ -27,8 +27,8 @@ from attune_env.results.files import Result, result_name
 from attune_env.testing import filler
 from attune_episodes import Request, Settings, builtin_policy, parse
 from attune_episodes.parsing import render
+from attune_episodes.play.policy import Policy, prepared
 from attune_episodes.play.rollout import rollout
-from attune_episodes.policies.base import Policy, prepared
 from attune_episodes.protocol.settings import Mode
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prefer, Reflect, Tag, YesNo
 from attune_rewards.record.read import read_record

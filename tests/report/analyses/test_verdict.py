@@ -11,10 +11,10 @@ import pytest
 from attune_data.errors import UnknownNameError
 from attune_env.report.analyses import Absent, Study
 from attune_env.report.analyses.leaderboard import LEADERS
-from attune_env.report.analyses.profile import PROFILE
+from attune_env.report.analyses.strengths import PROFILE
 from attune_env.report.analyses.summary import summary
 from attune_env.report.analyses.verdict import VERDICT
-from attune_env.report.pages.facts import facts_of
+from attune_env.report.pages.notes import notes_of
 from tests.report.analyses.made import columns, entry, first, means, scored, study
 
 COMPOSITE = "composite_score"
@@ -265,8 +265,8 @@ def test_models_that_were_asked_differently_are_told_apart() -> None:
     baseline = columns(COMPOSITE, {"builtin/prior": [40.0] * 6})
     alone, both = study([*one, *baseline]), study([*one, *other, *baseline])
     assert alone.asked == {"prompts full, temperature not set": ["lab/a"]}
-    assert dict(facts_of(alone))["Asked with"] == "prompts full, temperature not set"
-    assert dict(facts_of(both))["Asked with"] == (
+    assert dict(notes_of(alone))["Asked with"] == "prompts full, temperature not set"
+    assert dict(notes_of(both))["Asked with"] == (
         "lab/a: prompts full, temperature not set; lab/b: prompts compact, temperature not set"
     )
     noted = [

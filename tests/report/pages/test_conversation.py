@@ -14,7 +14,7 @@ from attune_data.format.validate import conversation_from
 from attune_env.report.analyses import Study
 from attune_env.report.pages.conversation import ConversationView, conversation_view
 from attune_env.report.pages.conversation_html import conversation_page, page_names, pages
-from attune_env.report.pages.grids import Cell
+from attune_env.report.pages.grids import GridCell
 from attune_env.report.pages.visible import visible
 from tests.command import attune_here, results
 from tests.data.builders import Json, conversation, record, replaced
@@ -121,11 +121,11 @@ def test_rewards_add_up_to_the_strict_composite() -> None:
 
 def test_truth_and_prediction_stand_side_by_side(view: ConversationView) -> None:
     felt, judged, *_ = view.stretches[0].grids
-    assert felt.rows == [(("feelings", "Upset 5, Guilty 2"), (Cell(f"{SCRIPT} 3", "miss"),) * 2)]
+    assert felt.rows == [(("feelings", "Upset 5, Guilty 2"), (GridCell(f"{SCRIPT} 3", "miss"),) * 2)]
     assert [(texts[0], *texts[2:]) for texts, _ in judged.rows] == [
         ("B1", "did", "yes"), ("B1", "wanted", "no"), ("B19", "did", "–"), ("B19", "wanted", "yes"),
     ]  # fmt: skip
-    assert judged.rows[0][1][0] == Cell("yes", "hit")
+    assert judged.rows[0][1][0] == GridCell("yes", "hit")
 
 
 def test_a_near_miss_is_marked_as_one() -> None:
@@ -138,7 +138,7 @@ def test_a_near_miss_is_marked_as_one() -> None:
     # felt were Upset and Guilty
     assert view.stretches[0].grids[0].rows[0][1][0].mark == "near"
     branches = {texts[0]: cells[0] for texts, cells in view.stretches[-1].grids[-1].rows}
-    assert branches["perceiving"] == Cell("6 (-1)", "near")
+    assert branches["perceiving"] == GridCell("6 (-1)", "near")
     assert [branches[name].mark for name in ("facilitating", "understanding")] == ["hit", "miss"]
 
 

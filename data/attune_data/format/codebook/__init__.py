@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem
-from attune_data.files.jsonio import read_json
 from attune_data.format import affect, constants
+from attune_data.jsonio import read_json
 
 __all__ = ["FILE_NAME", "Codebook", "find_official", "load_official"]
 

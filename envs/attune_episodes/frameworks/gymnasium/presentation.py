@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from attune_data.files.load import MAX_TURNS
 from attune_data.format.constants import BINARY_IDS
 from attune_data.format.schema import Conversation
+from attune_data.source.load import MAX_TURNS
 from attune_episodes.frameworks.gymnasium.spaces import (
     COMPARISONS,
     FIELDS,

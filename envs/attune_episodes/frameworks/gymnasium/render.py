@@ -21,7 +21,7 @@ from attune_rewards.truth import ConversationTruth, truth_of
 
 WIDTH: Final = 110
 """Width of an ansi transcript in columns."""
-LONGEST: Final = 240
+LONGEST_QUOTE: Final = 240
 """Most characters of a message that a transcript quotes."""
 NO_ANSWER: Final = "–"
 
@@ -117,4 +117,4 @@ def _told(value: Any) -> str:
 def _plain(text: str) -> Text:
     """The text without markup or anything that could affect a terminal, truncated if it is long."""
     one_line = printable(" ".join(text.split()))
-    return Text(one_line if len(one_line) <= LONGEST else f"{one_line[: LONGEST - 1]}…")
+    return Text(one_line if len(one_line) <= LONGEST_QUOTE else f"{one_line[: LONGEST_QUOTE - 1]}…")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from gymnasium import spaces
 
-from attune_data.files.load import MAX_TURNS
 from attune_data.format.affect import EMOTIONS, SCALE
 from attune_data.format.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.source.load import MAX_TURNS
 from attune_rewards.predictions import STAGES, Stage
 
 MAX_TEXT: Final = 4096

@@ -9,7 +9,7 @@ from gymnasium.error import InvalidAction
 from gymnasium.utils import RecordConstructorArgs
 
 from attune_data.errors import SettingsError, show
-from attune_episodes.frameworks.gymnasium.conversation_env import ConversationEnv
+from attune_episodes.frameworks.gymnasium.env import ConversationEnv
 from attune_episodes.frameworks.gymnasium.spaces import TextSpace
 from attune_episodes.parsing.extract import MAX_CHARS
 from attune_rewards.predictions import PREDICTION_OF, TurnPrediction

@@ -1,12 +1,15 @@
-"""The solver: send every request of the plan, each with its own messages."""
+"""What Inspect runs: the task of the arguments, and the solver, which sends every request of the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
 import anyio
+from click import ClickException, get_current_context
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import (
@@ -14,22 +17,71 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
+    ContentText,
     GenerateConfig,
     ModelOutput,
     ResponseSchema,
     get_model,
 )
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Solver, TaskState
 from inspect_ai.util import JSONSchema, collect
 
+from attune_data.errors import AttuneError
+from attune_data.extras import warn_if_untested
+from attune_data.version import SCORING_VERSION, __version__
+from attune_episodes.chat.completion import Answer
 from attune_episodes.chat.faults import Fault
-from attune_episodes.frameworks.inspect.replies import answer_of
-from attune_episodes.frameworks.inspect.tasks import REPLIES, task_of
+from attune_episodes.chat.finish import ending_of
+from attune_episodes.frameworks import inspect
+from attune_episodes.frameworks.inspect.arguments import read_arguments
+from attune_episodes.frameworks.inspect.tasks import REPLIES, metadata_of, task_of
 from attune_episodes.parsing import parse
 from attune_episodes.play.asking import Asking
 from attune_episodes.protocol.request import Request
 
 _MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+_WITHHELD: Final = ("refusal", "content_filter")
+
+
+def make_task(given: Mapping[str, Any], solver: Callable[..., Solver], scorer: Callable[[], Scorer]) -> Task:
+    """The Inspect task of the arguments: a sample per conversation.
+
+    Args:
+        given: the arguments of the task (`-T name=value`).
+        solver: makes the solver from `reasks`, `parallel`, `structured` and `finish_ok`.
+        scorer: makes the scorer.
+
+    Raises an AttuneError if the arguments or the data are wrong; Inspect's command line shows its message.
+    """
+    warn_if_untested("inspect-ai", *inspect.TESTED)
+    try:
+        conversations, tasks = read_arguments(given)
+    except AttuneError as error:
+        if get_current_context(silent=True) is None:
+            raise
+        # the command line shows this error as one message, but others with a stack
+        raise ClickException(str(error)) from error
+    samples = [
+        Sample(
+            id=one.conversation.conversation_id,
+            # for readers of the log; the solver follows the plan
+            input=one.conversation.turns[0].user_message or " ",
+            metadata=metadata_of(one),
+        )
+        for one in tasks
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=conversations.source),
+        solver=solver(**{name: given[name] for name in ("reasks", "parallel", "structured", "finish_ok")}),
+        scorer=scorer(),
+        version=SCORING_VERSION,
+        metadata={
+            "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
+            "settings": tasks[0].settings.describe(),
+            "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+        },
+    )
 
 
 async def ask_all(
@@ -109,3 +161,21 @@ def _config(request: Request, ask: int, seed: int | None, structured: bool) -> G
         schema = JSONSchema.model_validate(request.schema)
         config.response_schema = ResponseSchema(name=request.stage, json_schema=schema, strict=True)
     return config
+
+
+def answer_of(output: ModelOutput) -> Answer:
+    """The text and the finish reason of an output; a message that is a refusal has the finish `refusal`.
+
+    Inspect passes on few finish reasons, and says `unknown` for all others and where there is none.
+    """
+    if output.empty:
+        return Answer("", finish="unknown")  # nothing says that a filter withheld it
+    text, finish, content = output.completion, output.stop_reason, output.message.content
+    parts = [part for part in content if isinstance(part, ContentText)] if isinstance(content, list) else []
+    refusals = [part.text for part in parts if part.refusal]
+    if refusals:
+        text = "".join(part.text for part in parts if not part.refusal)
+    details = output.choices[0].stop_details
+    if not text.strip() and (refusals or (details is not None and details.type in _WITHHELD)):
+        return Answer("".join(refusals), finish=finish if ending_of(finish) == "refused" else "refusal")
+    return Answer(text, finish=finish)

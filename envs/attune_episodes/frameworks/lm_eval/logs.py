@@ -13,14 +13,11 @@ from typing import Any, Final
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_data.files.jsonio import read_json
-from attune_data.files.load import fingerprint
+from attune_data.jsonio import read_json
+from attune_data.source.source import Source
+from attune_episodes.frameworks.lm_eval.tasks import task_of
 from attune_episodes.play.logs import Recording, joined, rollouts_of
 from attune_episodes.play.rollout import Rollout
-from attune_episodes.play.score import default_spec
-from attune_episodes.play.task import Task
-from attune_episodes.protocol.settings import Settings
-from attune_episodes.source.arguments import DataArguments
 
 Json = Mapping[str, Any]
 _FILE: Final = re.compile(r"samples_attune_.+_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[.\d]*)\.jsonl")
@@ -50,10 +47,10 @@ def rollouts_from(
     Raises DataError for anything that is not one of our samples, for a conversation that is not in the data
     or has changed since, and for prompts or a codebook other than those of the run.
     """
-    chosen = DataArguments(data)
-    found = chosen.finite("DataArguments(…, number=N).choose()")
+    chosen = Source(data)
+    conversations = chosen.finite("Source(…, number=N).finite()")
     recordings = [
-        _recording(sample, name, date, place, found, chosen)
+        _recording(sample, name, date, place, conversations, chosen)
         for sample, name, date, place in _samples(source, em_model)
     ]
     if not recordings:
@@ -96,39 +93,22 @@ def _model_beside(path: Path, date: str) -> str:
 
 
 def _recording(
-    sample: Any, model: str, date: str | None, place: str, found: Conversations, chosen: DataArguments
+    sample: Any, model: str, date: str | None, place: str, conversations: Conversations, chosen: Source
 ) -> Recording:
     try:
         value = json.loads(sample) if isinstance(sample, str) else sample
-        doc = value["doc"]
-        written, who, print_ = json.loads(doc["settings"]), doc["conversation_id"], doc["fingerprint"]
-        replies = dict(zip(doc["requests"], [texts[0] for texts in value["resps"]], strict=True))
+        document = value["doc"]
+        replies = dict(zip(document["requests"], [texts[0] for texts in value["resps"]], strict=True))
         # the fields that are read later
-        _ = [*written["stages"], written["codebook"], written["fingerprints"]["prompts"], f"{who:s}"]
+        written = json.loads(document["settings"])
+        _ = [*written["stages"], written["codebook"], written["fingerprints"]["prompts"]]
+        _ = [f"{document['conversation_id']:s}", document["fingerprint"]]
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(
             Problem(place, "", show(sample), "a sample of an attune task, as lm-eval logs it",
                     f"{type(error).__name__} {error}: is it the log of another task?")
         ) from error  # fmt: skip
-    conversation = found.by_id.get(who)
-    if conversation is None:
-        raise DataError(
-            Problem(place, "doc.conversation_id", show(who),
-                    f"one of the {len(found)} conversations of {found.source}",
-                    "name the data of the run")
-        )  # fmt: skip
-    if fingerprint(conversation) != print_:
-        raise DataError(
-            Problem(place, "doc.fingerprint", print_,
-                    f"{fingerprint(conversation)}, that of {show(who)} in {found.source}",
-                    "the conversation has changed since the run: name the data of the run")
-        )  # fmt: skip
-    book = written["codebook"]
-    if book is not None and not Path(book).is_file():
-        book = chosen.codebook()  # the samples may come from another machine
-    settings = Settings.from_json({**written, "codebook": book})
-    settings.check_same(written, f"{place} doc", "prompts", "codebook")
-    task = Task(conversation, settings, default_spec())
+    task = task_of(document, conversations, chosen, place)
     if differing := sorted({request.id for request in task.requests} ^ replies.keys()):
         raise DataError(
             Problem(place, "doc.requests",

@@ -16,13 +16,14 @@ from typing import Any, Final
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION
-from attune_episodes.frameworks.lm_eval.tasks import (
+from attune_episodes.frameworks.lm_eval import TESTED
+from attune_episodes.frameworks.lm_eval.arguments import read_arguments
+from attune_episodes.frameworks.lm_eval.scores import (
     OF_ALL,
     OF_STAGE,
     PARSE_RATE,
     aggregations,
-    metrics_of,
-    read_arguments,
+    score_replies,
 )
 from attune_episodes.parsing.decode import sound
 from attune_episodes.protocol.plan import plan
@@ -34,8 +35,6 @@ with needs_extra("harness", "lm_eval"):
     from lm_eval.api.task import ConfigurableTask
     from lm_eval.models.openai_completions import LocalChatCompletion
 
-TESTED: Final = ("0.4.12", "0.4.14")
-"""The range of tested versions of lm-eval; the upper end is excluded."""
 UNSUPPORTED: Final = (0, 5)
 """The first version that calls tasks in another way; seen in 0.5.0.dev1."""
 STOP: Final = ["<|im_end|>"]
@@ -138,7 +137,7 @@ class AttuneTask(ConfigurableTask):
         if self._metric_fn_list:  # --predict_only
             return dict.fromkeys(self._metric_fn_list)
         conversation = self.asked.by_id[doc["conversation_id"]]
-        return metrics_of(conversation, self.asked.settings, results, self.metrics)
+        return score_replies(conversation, self.asked.settings, results, self.metrics)
 
     def aggregation(self) -> dict[str, Callable[[Sequence[Any]], Any]]:
         """Metric -> the function that aggregates the values of conversations."""

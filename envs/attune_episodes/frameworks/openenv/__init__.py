@@ -1,5 +1,9 @@
-"""The conversations as an OpenEnv environment: a server, and a typed client. Needs the extra `openenv`.
+"""OpenEnv: `attune serve`, or `attune_app(…)` behind any ASGI server; extra `openenv`.
 
+A conversation becomes an episode, a request an observation, a reply an action, and its score the step's
+reward; a client plays over a WebSocket. Prompts, parsing and scoring stay ours.
+
+`env` is what the framework steps through, `models` the messages on the wire and the client, `app` the server.
 Everything here is loaded on first use, because OpenEnv takes seconds to import.
 """
 

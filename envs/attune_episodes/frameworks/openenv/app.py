@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
@@ -26,11 +25,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attune_data.errors import AttuneError, SettingsError, show
-from attune_data.files.load import Conversations
-from attune_episodes.frameworks.openenv.environment import AttuneEnvironment
+from attune_data.source.order import Order
+from attune_data.source.source import Data, Mixed
+from attune_episodes.frameworks.openenv.env import AttuneEnvironment
 from attune_episodes.frameworks.openenv.models import AttuneAction, AttuneObservation
 from attune_episodes.protocol.settings import Settings
-from attune_episodes.source.source import ConversationSource
 from attune_rewards.reward.spec import RewardSpec
 from attune_rewards.reward.spec_files import read_reward
 
@@ -45,7 +44,7 @@ WORKER: Final = "ATTUNE_OPENENV_WORKER"
 
 
 def attune_app(
-    data: str | Path | Conversations | ConversationSource = "sample",
+    data: Data | Mixed | Order = "sample",
     *,
     settings: Settings | None = None,
     reward: RewardSpec | str = "composite",
@@ -59,22 +58,22 @@ def attune_app(
     OpenEnv's web interface is left out, regardless of ENABLE_WEB_INTERFACE.
 
     Args:
-        data: as for `ConversationSource`, or an existing source.
+        data: as for `Source`, or an existing order.
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
         sessions: the most open sessions; a further one gets an error and is closed.
         idle_seconds: seconds without a message after which another session may take the place.
         allowed_hosts: names that clients may use in addition to loopback, such as a proxy's; "*" is any.
-        selection: further arguments of `ConversationSource`; `sampling` is "sequential" by default.
+        selection: further arguments of `Order.of`; `sampling` is "sequential" by default.
 
-    Raises the errors of `ConversationSource` and `read_reward`, always here and never while serving.
+    Raises the errors of `Order` and `read_reward`, always here and never while serving.
     """
     if isinstance(allowed_hosts, str):
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
-    if not isinstance(data, ConversationSource):
-        data = ConversationSource(data, **{"sampling": "sequential"} | selection)
+    if not isinstance(data, Order):
+        data = Order.of(data, **{"sampling": "sequential"} | selection)
     elif selection:
-        raise SettingsError(f"{', '.join(selection)}: give them to the ConversationSource")
+        raise SettingsError(f"{', '.join(selection)}: give them to the Order")
     spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
     app = create_fastapi_app(
         partial(AttuneEnvironment, data, settings or Settings(), spec, threading.Lock()),

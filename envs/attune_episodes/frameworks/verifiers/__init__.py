@@ -1,7 +1,12 @@
-"""attune-env for verifiers (Prime Intellect): `vf-eval attune-env -m MODEL`, prime-rl, the Environments Hub.
+"""verifiers and prime-rl: `vf-eval attune-env --env.taskset.name value`; extra `verifiers`.
 
-`attune_env` exports the taskset, the harness and the environment, so that the id `attune-env` finds them.
-Importing verifiers takes seconds, so everything here is loaded on first use.
+A conversation, or one request of it, becomes a task, a request a call of the rollout's endpoint, and the
+replies the trace's rewards and metrics; `rollouts_from` turns traces back into rollouts. Prompts, parsing and
+scoring stay ours.
+
+In verifiers a task scores its own traces, so `tasks` has the scores as well, and `traces` what a trace
+carries. `attune_env` exports the taskset, the harness and the environment, so that the id `attune-env` finds
+them. Importing verifiers takes seconds, so everything here is loaded on first use.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from typing import TYPE_CHECKING
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from attune_episodes.frameworks.verifiers.config import AttuneTasksetConfig
+    from attune_episodes.frameworks.verifiers.arguments import AttuneTasksetConfig
     from attune_episodes.frameworks.verifiers.logs import rollouts_from
     from attune_episodes.frameworks.verifiers.run import AttuneEnv, AttuneHarness
     from attune_episodes.frameworks.verifiers.tasks import AttuneTaskset
@@ -19,5 +24,5 @@ if TYPE_CHECKING:
 __all__ = ["AttuneEnv", "AttuneHarness", "AttuneTaskset", "AttuneTasksetConfig", "rollouts_from"]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".config", ".logs"), strict=True))
+    __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".arguments", ".logs"), strict=True))
 )

@@ -14,9 +14,9 @@ from openai import OpenAIError
 from verifiers.v1.types import UserMessage
 
 from attune_data.selection.means import mean
-from attune_episodes.frameworks.verifiers.config import DraftJudgeConfig
+from attune_episodes.frameworks.verifiers.arguments import DraftJudgeConfig
 from attune_episodes.frameworks.verifiers.logs import JUDGE_KEY
-from attune_episodes.frameworks.verifiers.tasks import AnyTrace, replies_of
+from attune_episodes.frameworks.verifiers.traces import AnyTrace, replies_of
 from attune_episodes.judging import Judgement, JudgeRequest, judge_request, parse_judgement
 from attune_episodes.parsing import parse, sound
 from attune_episodes.play.asking import Asking, pause

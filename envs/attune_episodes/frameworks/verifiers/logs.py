@@ -33,7 +33,7 @@ from attune_rewards.reward.score import scored_requests
 if TYPE_CHECKING:
     import verifiers.v1 as vf
 
-KEY: Final = "attune"
+INFO_KEY: Final = "attune"
 JUDGE_KEY: Final = "attune_judge"
 VERSION: Final = 1
 FAILED: Final = "failed"
@@ -46,7 +46,7 @@ Json = Mapping[str, Any]
 
 def entries_in(info: Mapping[str, Any]) -> Entries:
     """Request id -> entry; {} if another harness played."""
-    held = info.get(KEY)
+    held = info.get(INFO_KEY)
     found = held.get("replies") if isinstance(held, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
@@ -98,7 +98,7 @@ def rollouts_from(
                     "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
         )  # fmt: skip
     made = rollouts_of(complete)
-    return [replace(new, result=one.judged(new.result)) for one, new in zip(complete, made, strict=True)]
+    return [one.judged(new) for one, new in zip(complete, made, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -110,22 +110,26 @@ class _Trace(Recording):
     judge: Json = field(default_factory=dict)
     """The judge's `model` and raw `replies`; {} if there was no judge."""
 
-    def judged(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Add the judge's assessments of the drafts to the record, if there was a judge."""
+    def judged(self, played: Rollout) -> Rollout:
+        """Add the judge's assessments of the drafts, if there was a judge."""
         texts: Mapping[str, str] = self.judge.get("replies") or {}
         if not texts:
-            return record
-        from attune_episodes.judging import add_judgements, judge_request, parse_judgement
+            return played
+        from attune_episodes.judging import add_judgements, judge_request, parse_judgement, with_judgements
 
         task, model = self.task, str(self.judge.get("model"))
         judged, kept = {}, {}
-        for entry in record["turns"]:
-            number = entry["turnNumber"]
-            asked = judge_request(task.conversation, number, entry["em_drafted_response"], task.settings)
+        for number, turn in played.prediction.turns.items():
+            draft = turn.draft.text if turn.draft else None
+            asked = judge_request(task.conversation, number, draft, task.settings)
             if asked is not None and (said := texts.get(str(number))):
                 judged[number] = {model: parse_judgement(asked, said)}
                 kept[number] = {model: said}
-        return add_judgements(record, judged, task.settings, replies=kept)
+        return replace(
+            played,
+            prediction=with_judgements(played.prediction, judged),
+            result=add_judgements(played.result, judged, task.settings, replies=kept),
+        )
 
 
 def _traces(source: object) -> Iterator[Json]:

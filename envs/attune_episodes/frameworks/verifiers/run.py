@@ -16,9 +16,9 @@ from attune_data.source.guard import for_training
 from attune_episodes.chat.client import ChatClient
 from attune_episodes.chat.completion import Answer
 from attune_episodes.chat.faults import Fault
-from attune_episodes.frameworks.verifiers.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
-from attune_episodes.frameworks.verifiers.logs import FAILED, KEY, VERSION
-from attune_episodes.frameworks.verifiers.tasks import (
+from attune_episodes.frameworks.verifiers.arguments import AttuneEnvConfig, AttuneHarnessConfig, check_harness
+from attune_episodes.frameworks.verifiers.logs import FAILED, INFO_KEY, VERSION
+from attune_episodes.frameworks.verifiers.traces import (
     AnyEpisode,
     AnyTask,
     AnyTrace,
@@ -93,7 +93,7 @@ class _Player:
         When a limit of verifiers is reached, it refuses the call. After stopping the rollout, it ignores
         errors of the harness, and the trace ends as incomplete rather than failed.
         """
-        self.trace.info[KEY] = {"version": VERSION, "replies": {}}
+        self.trace.info[INFO_KEY] = {"version": VERSION, "replies": {}}
         waiting = iter(enumerate(requests))
 
         async def work() -> None:
@@ -114,7 +114,7 @@ class _Player:
         if (system := self.trace.task.data.system_prompt) is not None:
             messages[0]["content"] = str(system)
         entry: dict[str, Any] = {"text": None, "status": FAILED, "asks": 0, "calls": 0, "nodes": []}
-        self.trace.info[KEY]["replies"][request.id] = entry
+        self.trace.info[INFO_KEY]["replies"][request.id] = entry
         asking = Asking(request, parse, self.config.reasks + 1)
         for ask in asking:
             entry["asks"] = ask

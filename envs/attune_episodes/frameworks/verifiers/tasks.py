@@ -1,27 +1,26 @@
-"""`AttuneTaskset` and its tasks: the data sent to workers, and the scoring of traces."""
+"""`AttuneTaskset` and its tasks, which score traces."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import verifiers.v1 as vf
-from pydantic import Field
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
-from attune_data.files.load import Conversations
 from attune_data.format.schema import Conversation
-from attune_episodes.frameworks.verifiers.config import (
+from attune_episodes.frameworks.verifiers.arguments import (
     AttuneTaskConfig,
     AttuneTasksetConfig,
-    Granularity,
-    configured,
+    read_arguments,
 )
-from attune_episodes.frameworks.verifiers.logs import entries_in, replies_in
+from attune_episodes.frameworks.verifiers.judge import rate_drafts
+from attune_episodes.frameworks.verifiers.logs import entries_in
+from attune_episodes.frameworks.verifiers.traces import AnyTrace, AttuneData, outcomes_of, replies_of
 from attune_episodes.frameworks.verifiers.validity import problem_of
-from attune_episodes.parsing import parse, sound
 from attune_episodes.play.episode import Episode, parse_rate
 from attune_episodes.play.score import score
 from attune_episodes.play.task import Task
@@ -30,9 +29,6 @@ from attune_rewards.metrics.strict import unscored_share
 from attune_rewards.reward.score import Score, part_means, scored_requests
 from attune_rewards.truth import truth_of
 
-AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
-AnyTask: TypeAlias = vf.Task[Any, Any, Any]
-AnyEpisode: TypeAlias = vf.Episode[Any, Any, Any]
 logger = logging.getLogger(__name__)
 
 
@@ -46,75 +42,6 @@ class NotPlayableError(AttuneError, SystemExit):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.code = message  # Python prints this instead of a traceback
-
-
-class AttuneData(vf.TaskData):
-    """One task: a conversation, or one request of it.
-
-    It contains only what cannot be derived, except for the prompt of a single request, which other harnesses
-    expect there.
-    """
-
-    granularity: Granularity = "conversation"
-    conversation: dict[str, Any]
-    """The record in the benchmark's format. It has the annotated answers, so never show it to a model."""
-    settings: dict[str, Any]
-    """The settings, from `Settings.to_json`."""
-    reward: dict[str, Any]
-    """The reward: `attune_rewards.reward.spec_files.describe_reward`."""
-    request: str | None = None
-    """The id of the single request, `conversation/turn/stage`; None for a whole conversation."""
-
-    @staticmethod
-    def of(task: Task) -> AttuneData:
-        """The data of a task; for a single request, it includes the prompt, for any chat harness."""
-        data = task.to_json()
-        if task.only is None:
-            # verifiers requires a prompt for every task; the harness follows the plan
-            prompt: Any = task.conversation.turns[0].user_message or " "
-            return AttuneData(name=data["id"], prompt=prompt, **data)
-        (system, *rest) = task.requests[0].chat()
-        about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
-        return AttuneData.model_validate({**data, **about, "prompt": rest})
-
-    @property
-    def task(self) -> Task:
-        """The engine's task."""
-        return Task.from_json(self.__dict__)
-
-    def check_prompts(self) -> None:
-        """Raise DataError if this process would ask anything other than what the task was made for."""
-        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
-
-
-class AttuneState(vf.State):
-    """The state of a rollout in addition to its trace; it is not saved."""
-
-    outcomes: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
-    """Request id -> (raw reply, parsed reply), so that no reply is parsed twice."""
-
-
-def state_of(trace: AnyTrace) -> AttuneState:
-    """The state of a trace, converted to ours on first access."""
-    state = trace.state
-    if not isinstance(state, AttuneState):
-        state = trace.state = AttuneState(artifacts=state.artifacts)
-    return state
-
-
-def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
-    """Request id -> (raw reply, parsed reply); a missing reply counts as an empty one."""
-    replies, outcomes = replies_of(trace, task), state_of(trace).outcomes
-    for request in task.requests:
-        text = sound(replies.get(request.id, ""))
-        if request.id not in outcomes or outcomes[request.id][0] != text:
-            outcomes[request.id] = text, parse(request, text)
-    return outcomes
-
-
-def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
-    """Request id -> raw reply, for the requests that were answered."""
-    return replies_in(trace.info, [node.message.content for node in trace.nodes if node.sampled], task)
 
 
 class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
@@ -174,8 +101,6 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
         if judge.enabled and self.data.request is None and not self.scoring_deferred:
-            from attune_episodes.frameworks.verifiers.judge import rate_drafts
-
             await rate_drafts(judge, self.data.task, trace)
 
     async def validate(self, runtime: Runtime) -> bool:
@@ -213,13 +138,12 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
     def __init__(self, config: AttuneTasksetConfig) -> None:
         super().__init__(config)
         try:
-            chosen, self.settings, self.spec = configured(config)
+            chosen, self.settings, self.spec = read_arguments(config)
             shaped = config.granularity == "request"
-            self.conversations = chosen.choose(
-                training=shaped if config.training is None else config.training
-            )
-            self.INFINITE = not isinstance(self.conversations, Conversations)
-            if not any(map(self._scores, self.conversations.by_id.values())):
+            training = shaped if config.training is None else config.training
+            self.source = replace(chosen, training=training)
+            self.INFINITE = self.source.endless
+            if not any(self._scores(one) for part in self.source.parts for one in part):
                 raise unscored(self.spec.name, config.data)
         except AttuneError as error:
             raise NotPlayableError(str(error)) from error
@@ -231,7 +155,7 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         config = self.config
         maker = RowMaker(self.settings, self.spec)
         left_out: list[str] = []
-        for conversation in iter(self.conversations):
+        for conversation in self.source:
             if not self._scores(conversation):
                 if not self.INFINITE:
                     left_out.append(conversation.conversation_id)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from math import isclose
-from typing import TYPE_CHECKING
 
 from attune_data.errors import show
+from attune_episodes.frameworks.verifiers.traces import AttuneData
 from attune_episodes.play.rollout import rollout
 from attune_episodes.play.task import Task
 from attune_episodes.policies import builtin_policy
 from attune_episodes.protocol.plan import plan
 from attune_episodes.protocol.unanswered import unanswered
-
-if TYPE_CHECKING:
-    from attune_episodes.frameworks.verifiers.tasks import AttuneData
 
 
 def problem_of(data: AttuneData) -> str | None:

@@ -12,15 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from attune_data.format.constants import Side
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, Given
 from attune_episodes.policies.lexicon.behaviour import observed, wished
 from attune_episodes.policies.lexicon.reflection import reflected
 from attune_episodes.protocol.request import Request
-from attune_episodes.reading.cues import words
-from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.feelings import read
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
+from attune_rewards.reading.cues import words
+from attune_rewards.reading.exchange import Exchange
+from attune_rewards.reading.feelings import read
 
+POLICIES: Final = {
+    "lexicon": {
+        "kind": "reader",
+        "uses": "the text, with a small word list",
+        "answers": "what it reads; its default answers in other languages than English",
+    },
+}
 REASONING: Final = "Read with a word list and simple cues."
 """The reasoning given if it is asked for."""
 LONG: Final = 40
@@ -44,6 +51,11 @@ WEIGHTS: Final = {
     **dict.fromkeys(("PW7", "PW12", "PW16"), Weights(brevity=0.7, advice=1.0)),
 }
 """Comparison question -> its weights; for other questions, all features count equally."""
+
+
+def make(name: str, given: Given) -> BuiltinPolicy:
+    """Make this policy."""
+    return LexiconPolicy()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.rules import RULES
 from attune_rewards.predictions import YesNo
+from attune_rewards.reading.exchange import Exchange
+from attune_rewards.reading.rules import RULES
 
 
 def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:

@@ -14,11 +14,11 @@ from typing import Final
 from attune_data.format.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
 from attune_data.format.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes.protocol.request import Request
-from attune_episodes.reading.cues import shared
-from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.feelings import Feelings
 from attune_rewards.metrics.panas import spread
 from attune_rewards.predictions import Reflect
+from attune_rewards.reading.cues import shared
+from attune_rewards.reading.exchange import Exchange
+from attune_rewards.reading.feelings import Feelings
 
 TYPICAL: Final = (30.0, 25.0)
 """Totals of an ordinary day, used if the earlier ones are not given."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.files.jsonio import read_json, read_text
+from attune_data.jsonio import read_json, read_text
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -1,0 +1,8 @@
+"""`sample`: the bundled conversations in the benchmark's layout."""
+
+from pathlib import Path
+from typing import Final
+
+from attune_data.source.corpora import Corpus
+
+CORPUS: Final = Corpus(Path(__file__).parent, about="20 bundled conversations", noun="sample")

@@ -1,1 +1,0 @@
-"""Which conversations an environment plays, and in which order."""

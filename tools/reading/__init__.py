@@ -1,0 +1,1 @@
+"""Fits and measures the reader `fitted`."""

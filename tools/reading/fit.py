@@ -1,0 +1,152 @@
+"""Make the files that ship with the reader `fitted`: its weights, and the questions that are rewarded.
+
+Fits one logistic regression per question on the train part of the written corpus. The dev part decides which
+questions are read well enough to ship: those with a balanced accuracy of at least `LEAST`.
+Run: python -m tools.reading.fit
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import minimize
+
+from attune_data.format.constants import BINARY_IDS
+from attune_data.source.load import load
+from attune_rewards.metrics.draft import READING_FILE
+from attune_rewards.reading.exchange import Exchange
+from attune_rewards.reading.features import features
+from attune_rewards.reading.fitted import WEIGHTS, FittedReader
+from attune_rewards.reading.own import own_part
+from tools.reading.examples import Example, examples
+from tools.reading.measure import quality
+
+STRENGTH: Final = 0.03
+"""The inverse of the penalty on large weights."""
+RARER: Final = 0.75
+"""How far the rarer answer is raised: at 0 each reply counts the same, at 1 each answer does."""
+FEWEST: Final = 4
+"""The fewest replies a feature must occur in."""
+FEWEST_ANSWERS: Final = 8
+"""The fewest answers of each kind, in train and in dev, for a question to be fitted and chosen."""
+LEAST: Final = 0.70
+"""The balanced accuracy on dev at which a question is rewarded."""
+STEPS: Final = 60
+
+Array = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Row(NamedTuple):
+    """An example, the part of its exchange that is read, and its features."""
+
+    example: Example
+    own: Exchange
+    features: Mapping[str, float]
+
+
+def rows_of(found: Iterable[Example]) -> list[Row]:
+    """Examples with their features; replies without words of their own are left out."""
+    read = ((one, own_part(one.exchange)) for one in found)
+    return [Row(one, own, features(own)) for one, own in read if own]
+
+
+def common_features(rows: Sequence[Row]) -> list[str]:
+    """The features that occur in enough rows, sorted."""
+    counts = Counter(name for row in rows for name in row.features)
+    return sorted(name for name, count in counts.items() if count >= FEWEST)
+
+
+def matrix(rows: Sequence[Row], names: Sequence[str]) -> Any:
+    """The features of rows as a sparse matrix."""
+    column = {name: i for i, name in enumerate(names)}
+    cells = [
+        (i, column[name], value)
+        for i, row in enumerate(rows)
+        for name, value in row.features.items()
+        if name in column
+    ]
+    places, columns, values = zip(*cells, strict=True)
+    return sparse.csr_matrix((values, (places, columns)), shape=(len(rows), len(names)))
+
+
+def answers(rows: Sequence[Row], question: str) -> tuple[list[int], Bools]:
+    """The rows that answer a question, and their answers."""
+    which = [i for i, row in enumerate(rows) if question in row.example.answers]
+    return which, np.array([rows[i].example.answers[question] for i in which], dtype=bool)
+
+
+def balanced(yes: Bools) -> Array:
+    """Weights that raise the rarer answer by `RARER`, with a mean of 1."""
+    share = np.where(yes, yes.mean(), 1 - yes.mean())
+    weights = share**-RARER
+    return np.asarray(weights / weights.mean(), dtype=np.float64)
+
+
+def regression(rows: Any, yes: Bools, weights: Array, strength: float = STRENGTH) -> Array:
+    """The weights and, last, the intercept that minimise the weighted log loss plus |w|²/(2·strength)."""
+    signs = np.where(yes, 1.0, -1.0)
+    across = rows.T.tocsr()
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        margin = signs * (rows @ beta[:-1] + beta[-1])
+        slope = -signs * weights * strength * 0.5 * (1 - np.tanh(0.5 * margin))
+        value = strength * float(weights @ np.logaddexp(0.0, -margin)) + 0.5 * float(beta[:-1] @ beta[:-1])
+        return value, np.append(across @ slope + beta[:-1], slope.sum())
+
+    start = np.zeros(rows.shape[1] + 1)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def enough(yes: Bools) -> bool:
+    """Whether there are enough answers of each kind."""
+    return min(int(yes.sum()), int((~yes).sum())) >= FEWEST_ANSWERS
+
+
+def fit(train: Sequence[Row], dev: Sequence[Row], say: Callable[[str], None] = print) -> FittedReader:
+    """Fit on train, and keep the questions that are read well on dev."""
+    names = common_features(train)
+    fitted_on, chosen_on = matrix(train, names), matrix(dev, names)
+    kept = {}
+    for question in BINARY_IDS:
+        (which, yes), (held, truth) = answers(train, question), answers(dev, question)
+        if not (enough(yes) and enough(truth)):
+            continue
+        weights = regression(fitted_on[which], yes, balanced(yes))
+        found = quality(chosen_on[held] @ weights[:-1] + weights[-1] > 0, truth)
+        say(f"{question}: balanced accuracy {found.balanced:.3f} on dev")
+        if found.balanced >= LEAST:
+            kept[question] = weights
+    return FittedReader(names, kept)
+
+
+def rewarded(questions: Iterable[str], train: Iterable[Example]) -> str:
+    """The rewarded questions, and the agreement of an all-no draft with what was wanted, as JSON."""
+    listed = list(questions)
+    wants = [[want for q, want in one.wanted.items() if q in listed] for one in train]
+    document = {
+        "questions": listed,
+        "all_no": round(fmean(of.count("no") / len(of) for of in wants if of), 4),
+    }
+    return json.dumps(document) + "\n"
+
+
+def main() -> None:
+    """Make the files."""
+    train, dev = (list(examples(load("written", split=part))) for part in ("train", "dev"))
+    made = fit(rows_of(train), rows_of(dev))
+    WEIGHTS.write_text(made.to_text(), encoding="utf-8")
+    READING_FILE.write_text(rewarded(made.weights, train), encoding="utf-8")
+    print(f"{len(train)} replies; rewarded: {' '.join(made.weights)}")
+
+
+if __name__ == "__main__":
+    main()
