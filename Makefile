@@ -36,20 +36,22 @@ $(VENV)/.created:
 
 # The stamps are remade when the requirements change, so that either command works first, and again.
 $(VENV)/.installed: pyproject.toml $(VENV)/.created
-	@echo "installing into $(VENV): about 1 GB, a few minutes the first time"
-	$(PIP) --editable .
+	@echo "installing into $(VENV): about 1 GB, about two minutes the first time"
+	$(PIP) --editable ".[all]"
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
-	@echo "installing into $(VENV) what the checks need: about 1 GB, a few minutes the first time"
+	@echo "installing into $(VENV) what the checks need: about 1 GB, about two minutes the first time"
 	$(PIP) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## Install, run every built-in policy over the sample, and write a report to open
+	@echo "playing every built-in policy and writing a report: about half a minute"
 	$(BIN)/attune demo --output "$(DEMO_OUT)"
 	@echo "the commands live in $(BIN): source $(BIN)/activate"
 
 test: $(VENV)/.installed-dev  ## Install what tests need, then run the quick ones
+	@echo "running the quick tests: about five minutes"
 	$(BIN)/python -m pytest -n 2 --quiet -m "not slow and not soak"
 
 test-all: test  ## Then the slow ones too: statistical, long, fuzzing

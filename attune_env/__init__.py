@@ -3,12 +3,13 @@
 Each annotated conversation is an episode, each request asks for one prediction, and the return of the
 episode is the benchmark's score. Importing the package imports Gymnasium and registers the environment
 `Attune/Conversation-v0`; the public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset`
-are for verifiers, which takes seconds to import; a star import loads them too.
+are for verifiers, which takes seconds to import; where it is installed, a star import loads them too.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.envs.registration import register, registry
@@ -98,6 +99,10 @@ __all__ = [
     "training_dataset",
 ]
 
+
+if find_spec("verifiers") is None:  # a star import asks for every name
+    for _name in _NAMES["attune_episodes.frameworks.verifiers"].split():
+        __all__.remove(_name)
 
 _load, __dir__ = lazy_names(__name__, _HOME)
 

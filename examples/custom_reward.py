@@ -3,7 +3,7 @@
 Run it to check the reward against its contract, then audit it:
 
     python examples/custom_reward.py
-    attune rewards audit --spec examples/custom_reward.py
+    attune rewards audit --reward examples/custom_reward.py
 """
 
 from attune_env import RewardSpec

@@ -20,8 +20,8 @@ import pytest
 
 from tests.documents import ROOT
 
-COPIED: Final = ("attune_env", "envs", "rewards", "data", "docs", "examples", "tests", "tools")
-FILES: Final = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml")
+COPIED: Final = ("attune_env", "envs", "rewards", "data", "docs", "examples", "packaging", "tests", "tools")
+FILES: Final = sorted(file.name for file in ROOT.glob("[!.]*") if file.is_file())
 TEXT: Final = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 RECIPES: Final = re.findall(r"^### (Add an? .*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
 FILE: Final = re.compile(r"^`([\w/]+\.py)`:\n\n```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -147,9 +147,7 @@ def test_the_tables_in_docs_follow(tree: Path) -> None:
         in pages["policies"]
     )
     assert "\n| `feelings` | which feelings there are, and how strong |" in pages["rewards"]
-    assert (
-        "\n| `lengths` | Do models do as well in long conversations as in short ones? |" in pages["analyses"]
-    )
+    assert "\n| `lengths` | Do models do as well in long conversations as in short ones? |" in pages["report"]
 
 
 def test_a_leaf_stands_in_harnesses_rewards_and_rows(tree: Path) -> None:

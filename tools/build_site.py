@@ -28,13 +28,11 @@ from tools.pages import DOCS, ROOT, table
 
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": "quickstart protocol prompts answers data data-format selection data-card written",
-    "Evaluate": "evaluate long-runs policies report viewing results scores-files migration draft-judge"
-    " lm-eval inspect verifiers verifiers-training profile-prediction",
-    "Train": "training trainers-trl trainers openenv scale gymnasium",
-    "Understand": "rewards reading custom-reward reward-card audit statistics comparisons analyses"
-    " performance",
-    "Reference": "gallery metrics importing importing-sources python",
+    "Start": "protocol data data-cards",
+    "Evaluate": "evaluate policies report migration draft-judge lm-eval inspect verifiers profile-prediction",
+    "Train": "training trl trainers openenv gymnasium",
+    "Understand": "rewards custom-reward audit statistics performance",
+    "Reference": "gallery metrics formats importing python",
     "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",
 }
 """Heading of the navigation -> its pages, in order."""

@@ -1,4 +1,4 @@
-"""Write tables in docs (policies, presets, analyses, truths, predictions) from what each says of itself.
+"""Write tables in docs (policies, presets, analyses, fields) from what each says of itself.
 
 python -m tools.catalogue
 """
@@ -12,6 +12,7 @@ from attune_env.report.analyses import CHAPTERS
 from attune_episodes.policies import POLICIES
 from attune_rewards import RewardSpec
 from attune_rewards.reward.presets import REWARDS
+from tools.format_fields import names, spellings
 from tools.pages import DOCS, filled, table
 from tools.reward_fields import example, predictions, truths
 
@@ -50,7 +51,8 @@ def analyses() -> str:
 PAGES: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "policies.md": {"policies": policies},
     "rewards.md": {"presets": presets},
-    "analyses.md": {"analyses": analyses},
+    "report.md": {"analyses": analyses},
+    "formats.md": {"names": names, "spellings": spellings},
     "custom-reward.md": {"example": example, "truths": truths, "predictions": predictions},
 }
 """Page of docs -> its table -> what makes it."""

@@ -1,11 +1,12 @@
 """What the base checks do not cover, one after the other.
 
-* `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
-* The tests of a package of the base whose releases break things: with the oldest and the newest release that
+* `tests/extras/<name>/` for what the venv of the checks has and takes long to test: run in it.
+* The tests of a package in it whose releases break things: with the oldest and the newest release that
   pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
 * Every extra that has tests in `tests/extras/<extra>/`: they run in a venv that adds the extra to that of the
   checks, or to one between them that adds PyTorch. On another Python it is a fresh one with `.[dev,<extra>]`.
-* The newest Inspect and OpenEnv: a fresh venv gets attune-core with both, no verifiers, and runs their tests.
+* The newest Inspect and OpenEnv: a fresh venv gets the package with both, no verifiers, and runs their tests.
+* The base alone: a fresh venv without any extra is small, and runs the tests of what the base promises.
 * The oldest and the newest supported Python on the PATH: a fresh venv of each that does not run this gets
   `.[dev]` and runs the quick tests. What breaks between the two has broken at an end before.
 """
@@ -29,10 +30,10 @@ from packaging.version import Version
 from tools.pages import ROOT
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-BASE = ("chromium", "hub", "verifiers")
-"""What needs no extra and takes long to test, a browser or Prime's command: in the venv of the checks."""
+IN_DEV = ("chromium", "hub", "verifiers")
+"""What needs no more than the checks and takes long to test, a browser or Prime's command: in their venv."""
 ENDS = {"verifiers": ("tests/extras/verifiers", "tests/frameworks/verifiers")}
-"""Package of the base -> what is run with the oldest and the newest release that is admitted."""
+"""Package of that venv -> what is run with the oldest and the newest release that is admitted."""
 TORCH = "torch==2.13.0"
 AFTER_TORCH = ("bertscore", "skyrl", "trl", "verl")
 """Extras that PyTorch is installed before, by itself: asked for together, it brings gigabytes of CUDA."""
@@ -43,8 +44,19 @@ BESIDE = {
 """Extra -> what its tests use beside it: what the workers of verl and SkyRL import and do not require."""
 ABOVE = {"skyrl": "3.12"}
 """Extra -> the Python that its tests run on where there is one: SkyRL 0.3 cannot be imported before it."""
-CORE = ("inspect", "openenv")
-"""Extras of attune-core that verifiers holds at an old release in attune-env."""
+APART = ("inspect", "openenv")
+"""Extras that verifiers holds at an old release where both are installed."""
+BESIDE_VERIFIERS = {"inspect": "inspect-ai<0.3.259"}
+"""Extra -> the releases that work beside verifiers, which wants openai<3."""
+TOOLS = ("aiohttp", "hypothesis", "jsonschema", "pytest", "pytest-xdist", "scikit-learn")
+"""Requirements of the extra `dev` that the tests of the base use."""
+PROMISED = (
+    "tests/extras/base", "tests/rewards", "tests/protocol", "tests/parsing", "tests/play", "tests/policies",
+    "tests/frameworks/gymnasium",
+)  # fmt: skip
+"""The tests that pass with the base alone."""
+LARGEST = (30, 280)
+"""Most distributions, and megabytes, of the base."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
 SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "skyrl", "trl", "verl")
@@ -87,24 +99,36 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
         )
 
 
-def with_core(project: dict[str, Any]) -> bool:
-    """Runs the tests of extras of attune-core with the newest that they admit; whether they passed.
-
-    The front, with which the tests compare, comes from this folder; what it and the tests need beside.
-    """
-    folder = ROOT / ".venv-core"
+def without_verifiers(project: dict[str, Any]) -> bool:
+    """Run the tests of Inspect and OpenEnv with the newest that the extras admit; whether they passed."""
+    folder = ROOT / ".venv-apart"
     python = folder / "bin" / "python"
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    beside = [requirement for requirement in needed if not requirement.startswith("verifiers")]
+    beside = [need for need in project["optional-dependencies"]["dev"] if not need.startswith("attune-env")]
     with fresh(folder):
         return (
             run(sys.executable, "-m", "venv", folder)
-            and run(*pip, f"{ROOT / 'packaging' / 'core'}[{','.join(CORE)}]", *beside)
+            and run(*pip, "--editable", f"{ROOT}[report,train,{','.join(APART)}]", "openai", *beside)
             and run(python, "-m", "pip", "check")
-            and run(*pip, "--no-deps", "--editable", ROOT)
-            and tested(python, "core", *(f"tests/extras/{name}" for name in CORE))
+            and tested(python, "apart", *(f"tests/extras/{name}" for name in APART))
         )
+
+
+def base_alone(project: dict[str, Any]) -> bool:
+    """Whether the package without any extra is no larger than it may be and keeps what it promises."""
+    folder = ROOT / ".venv-base"
+    python = folder / "bin" / "python"
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    tools = [need for need in project["optional-dependencies"]["dev"] if Requirement(need).name in TOOLS]
+    with fresh(folder):
+        if not (run(sys.executable, "-m", "venv", folder) and run(*pip, "--editable", ROOT)):
+            return False
+        listed = subprocess.run([python, "-m", "pip", "list"], capture_output=True, text=True, check=True)
+        held = len(listed.stdout.splitlines()) - 2  # below the two lines of the heading
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+        print(f"the base: {held} distributions, {size:.0f} MB")
+        small = held <= LARGEST[0] and size <= LARGEST[1]
+        return small and run(*pip, *tools) and tested(python, "base", *PROMISED)
 
 
 def ends(requirement: Requirement) -> list[str]:
@@ -178,8 +202,10 @@ def main() -> int:
     pythons = other_pythons()
     with over(sys.executable, "torch", TORCH) as torch:
         for folder in sorted((ROOT / "tests" / "extras").glob("[!_]*/")):
-            name = folder.name
-            if name in BASE:
+            name = folder.name.replace("_", "-")
+            if name == "base":  # in a venv of its own, below
+                continue
+            if name in IN_DEV:
                 passed = tested(sys.executable, name, str(folder))
             elif sys.version_info >= BELOW.get(name, (99,)):
                 print(f"extra {name} is not for Python {sys.version.split()[0]}: not tested")
@@ -190,18 +216,21 @@ def main() -> int:
                 passed = in_venv(name, python, f"dev,{name}", str(folder))
             else:
                 packages = (f"{ROOT}[{name}]", *BESIDE.get(name, ()))
+                packages += (BESIDE_VERIFIERS[name],) if name in BESIDE_VERIFIERS else ()
                 below = torch if name in AFTER_TORCH else sys.executable
                 passed = over_base(name, (str(folder),), *packages, below=below)
             failed += [] if passed else [f"tests/extras/{name}"]
-    for requirement in map(Requirement, project["dependencies"]):
+    for requirement in map(Requirement, [*project["dependencies"], *declared["verifiers"]]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
             if release != metadata.version(name) and not over_base(
                 name, ENDS[name], ROOT, f"{name}=={release}", below=sys.executable
             ):
                 failed.append(f"{name} {release}")
-    if not with_core(project):
-        failed.append("attune-core's newest")
+    if not without_verifiers(project):
+        failed.append("the newest Inspect and OpenEnv")
+    if not base_alone(project):
+        failed.append("the base alone")
     for version, executable in at_ends(pythons).items():
         if not in_venv(f"python{version}", executable, "dev", "tests"):
             failed.append(f"Python {version}")

@@ -1,14 +1,14 @@
 """Rehearse a release: build what would be uploaded into dist/, check it, install it and use it.
 
-Both distributions go into empty environments and run from another folder, alone and under verifiers, and the
-README's blocks run on what is installed: an editable install can hide a missing file or requirement.
+The wheel goes into an empty environment with the extra `all` and runs from another folder, alone and under
+verifiers, and the README's blocks run on what is installed: an editable install can hide a missing file or
+requirement.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,9 +22,8 @@ from pathlib import Path
 from attune_env import builtin_policy, load, plan, rollout
 from tests.documents import LINK
 from tests.endpoint import endpoint_process
-from tools.pages import DOCS, ROOT
+from tools.pages import ROOT
 
-TRAINING = DOCS / "training.md"
 DIST = ROOT / "dist"
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 POLICY, EPISODES, KEY = "lexicon", 2, "a-key-that-nobody-has"
@@ -40,21 +39,6 @@ print(json.dumps({
 }))
 """
 
-LIGHT = """
-import json, attune_data
-from attune_episodes import builtin_policy
-from attune_episodes import rollout
-from attune_episodes.training import score_row
-sample = attune_data.load("sample")
-print(json.dumps({
-    "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
-    "reward": score_row(rows[0], '{"emotions": [{"emotion": "Upset", "intensity": 4}]}').value,
-    "version": attune_data.__version__,
-}))
-"""
-"""Run after the block of docs/training.md on training with the lower floors alone."""
-
-
 README = """
 import json
 from pathlib import Path
@@ -63,7 +47,7 @@ print(json.dumps(check_document(Path("README.md").resolve(), ".")))
 """
 NEEDED = (
     *(f"{package}/py.typed" for package in PACKAGES), "attune_data/format/codebook/own.json",
-    "envs/attune_episodes/frameworks/lm_eval/attunebench.yaml", "attune_env/report/pages/assets/page.js",
+    "attune_episodes/frameworks/lm_eval/attunebench.yaml", "attune_env/report/pages/assets/page.js",
     "attune_env/report/pages/assets/report.html", "attune_episodes/protocol/prompts/full/assess.md",
     "attune_episodes/protocol/prompts/full/judge.md",
 )  # fmt: skip
@@ -99,7 +83,7 @@ def main() -> None:
         stray = [n for n in names if n.split("/")[0] not in PACKAGES and ".dist-info/" not in n]
         assert not stray, f"the wheel holds what does not belong in it: {stray[:5]}"
 
-        python = environment(work / "venv", wheel)
+        python = environment(work / "venv", f"{wheel}[all]")
         facts = json.loads(run(python, "-c", USE, cwd=work))
         assert all(str(work) in file for file in facts["files"]), facts
         assert facts["conversations"] >= 16, facts
@@ -112,7 +96,6 @@ def main() -> None:
         check_metadata(wheel)
         check_episodes(python, work / "hub")
         check_readme(python, work / "readme")
-        check_core(work)
         twine = environment(work / "twine", "twine")  # whether package indexes take and render the metadata
         run(twine, "-m", "twine", "check", "--strict", *sorted(DIST.iterdir()), cwd=work)
         print(f"{wheel.name}: installs by itself, finds its data, runs")
@@ -126,29 +109,6 @@ def check_readme(python: Path, copy: Path) -> None:
         shutil.copy(ROOT / file, copy / file)
     problems = json.loads(run(python, "-c", README, cwd=copy))
     assert not problems, "\n".join(problems)
-
-
-def check_core(work: Path) -> None:
-    """attune-core is light: at most 25 distributions and 260 MB, and plays, makes rows and rewards them."""
-    core = ROOT / "packaging" / "core"
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", DIST, core, cwd=work)
-    (wheel,) = DIST.glob("attune_core*.whl")
-    python = environment(work / "light", wheel)
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", TRAINING.read_text(encoding="utf-8"))
-    facts = json.loads(run(python, "-c", blocks[-1] + LIGHT, cwd=work).splitlines()[-1])
-    project, light = (
-        tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        for folder in (ROOT, core)
-    )
-    assert facts["version"] == light["version"] == project["version"], facts
-    assert abs(facts["oracle"] - 1) < 1e-12, facts
-    assert 0 < facts["reward"] < 1, facts
-    assert set(light["dependencies"]) <= set(project["dependencies"]), light["dependencies"]
-    listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", cwd=work))
-    size = sum(file.stat().st_size for file in (work / "light").rglob("*") if file.is_file()) / 1e6
-    assert len(listed) <= 25, listed
-    assert size <= 260, size
-    print(f"{wheel.name}: {len(listed)} distributions, {size:.0f} MB")
 
 
 def check_metadata(wheel: Path) -> None:
@@ -173,7 +133,9 @@ def check_metadata(wheel: Path) -> None:
     assert not LINK.findall(shown), f"relative links lead nowhere on an index: {LINK.findall(shown)[:5]}"
     assert shown.strip().splitlines()[0] == readme.splitlines()[0], shown[:200]
     pinned = [line for line in held.get_all("Requires-Dist", []) if line.startswith("verifiers")]
-    assert pinned == ["verifiers<0.4.2,>=0.4"], pinned
+    # of the extras verifiers, all and dev, never of the base
+    assert pinned, "no extra requires verifiers"
+    assert all(line.startswith("verifiers<0.4.2,>=0.4; extra == ") for line in pinned), pinned
 
 
 def check_episodes(python: Path, work: Path) -> None:

@@ -1,7 +1,8 @@
 """Make the folder that is pushed to the Environments Hub: `python -m tools.hub_folder FOLDER` (`make hub`).
 
-It holds the environment's own module, the three lower floors, and a card generated from what they define. It
-needs what attune-core needs and verifiers, and has name, version and tags of attune-env.
+It is attune-env itself: the same four packages, command and entry points, so that nothing is lost whichever
+is installed last. verifiers and datasets are requirements of it, since the Hub's own command installs no
+extra, and its README is a card generated from what the packages define.
 """
 
 from __future__ import annotations
@@ -24,8 +25,14 @@ from attune_episodes.frameworks.verifiers.arguments import (
 )
 from tools.pages import ROOT
 
-TEMPLATE = ROOT / "packaging" / "hub"
-FLOORS = ("data/attune_data", "rewards/attune_rewards", "envs/attune_episodes")
+PACKAGES = ("attune_env", "envs/attune_episodes", "rewards/attune_rewards", "data/attune_data")
+UNCONDITIONAL = ("verifiers", "train")
+"""The extras whose requirements the environment always has."""
+COPIED = (
+    "name", "version", "description", "requires-python", "license", "tags", "scripts", "entry-points",
+    "optional-dependencies",
+)  # fmt: skip
+"""What its project table has from ours as it is."""
 ARGUMENTS = {
     "env.taskset": AttuneTasksetConfig,
     "env.taskset.task.draft-judge": AttuneTaskConfig.model_fields["draft_judge"].annotation,
@@ -95,40 +102,38 @@ def card() -> str:
 
 def pyproject() -> str:
     """The environment's own pyproject.toml."""
-    full, core = project(ROOT), project(ROOT / "packaging" / "core")
-    needs = [*core["dependencies"], *(need for need in full["dependencies"] if need.startswith("verifiers"))]
-    copied = {
-        name: full[name] for name in ("name", "version", "description", "requires-python", "license", "tags")
+    ours = project(ROOT)
+    extras = ours["optional-dependencies"]
+    needs = [*ours["dependencies"], *(need for extra in UNCONDITIONAL for need in extras[extra])]
+    table = {name: ours[name] for name in COPIED} | {
+        "readme": "README.md",
+        "license-files": ["attune_env/LICENSE", "attune_data/sample/LICENSE"],
+        "dependencies": needs,
     }
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in copied.items()]
-    packages = ["attune_env", *(Path(floor).name for floor in FLOORS)]
-    return "\n".join(
-        [
-            "[build-system]",
-            'requires = ["hatchling>=1.27"]',
-            'build-backend = "hatchling.build"',
-            "",
-            "[project]",
-            *lines,
-            'readme = "README.md"',
-            'license-files = ["attune_env/LICENSE", "attune_data/sample/LICENSE"]',
-            f"dependencies = {json.dumps(needs)}",
-            "",
-            "[tool.hatch.build.targets.wheel]",
-            f"packages = {json.dumps(packages)}",
-            "",
-        ]
+    build = {"requires": ["hatchling>=1.27"], "build-backend": "hatchling.build"}
+    wheel = {"packages": [Path(package).name for package in PACKAGES]}
+    tables = {"build-system": build, "project": table, "tool.hatch.build.targets.wheel": wheel}
+    return "\n".join(line for name, one in tables.items() for line in toml(name, one))
+
+
+def toml(name: str, table: dict[str, Any]) -> Iterator[str]:
+    """Lines of a table of texts, lists of texts and tables of these; TOML writes both as JSON does."""
+    inner = {key: value for key, value in table.items() if isinstance(value, dict)}
+    yield f"[{name}]"
+    yield from (
+        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items() if key not in inner
     )
+    yield ""
+    for key, value in inner.items():
+        yield from toml(f"{name}.{key}", value)
 
 
 def make_hub_folder(folder: Path) -> None:
     """Write the folder, replacing what an earlier call left there."""
     shutil.rmtree(folder, ignore_errors=True)
     without = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(TEMPLATE / "attune_env", folder / "attune_env", ignore=without)
-    shutil.copy(ROOT / "LICENSE", folder / "attune_env")
-    for floor in FLOORS:
-        shutil.copytree(ROOT / floor, folder / Path(floor).name, ignore=without)
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, folder / Path(package).name, ignore=without)
     (folder / "README.md").write_text(card(), encoding="utf-8")
     (folder / "pyproject.toml").write_text(pyproject(), encoding="utf-8")
 

@@ -8,7 +8,7 @@ The tables are called after the modules of metrics, `leaves` and `tree`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from attune_env.report.analyses.strengths import part_name
 from attune_rewards.metrics.metric import BENCHMARK, OWN, Metric
@@ -39,7 +39,16 @@ def rewritten(page: str) -> str:
 def metric_table(metrics: Iterable[Metric]) -> str:
     """The metrics of a topic."""
     rows = ((f"`{m.name}`", ranged(m), valued(m), edges(m), m.role or "file") for m in metrics)
-    return table(("name", "range", "value", "edge cases", "role"), rows)
+    return table(("name", "range", "value", "edge cases", "role"), together(rows, 1))
+
+
+def together(rows: Iterable[Sequence[str]], named: int) -> Iterator[Sequence[str]]:
+    """Rows of the same cells after the first `named` ones as a single row, which has all of their names."""
+    alike: dict[Sequence[str], list[Sequence[str]]] = {}
+    for row in rows:
+        alike.setdefault(row[named:], []).append(row[:named])
+    for rest, names in alike.items():
+        yield (*("; ".join(filter(None, cells)) for cells in zip(*names, strict=True)), *rest)
 
 
 def ranged(metric: Metric) -> str:
@@ -65,10 +74,16 @@ def leaf_table() -> str:
     """The leaves."""
     texts = [(leaf, text_of(leaf)) for leaf in LEAF.values()]
     rows = (
-        (f"`{leaf.name}`", part_name(leaf.name), leaf.stage, t.what, t.where, t.formula, t.zero)
-        for leaf, t in texts
+        (f"`{leaf.name}`", reported(leaf.name), leaf.stage, t.where, t.formula, t.zero) for leaf, t in texts
     )
-    return table(("leaf", "in reports", "stage", "asks", "defined where", "score", "0 for"), rows)
+    heads = ("leaf", "in reports", "stage", "defined where", "score", "0 for")
+    return table(heads, together(rows, 2))
+
+
+def reported(leaf: str) -> str:
+    """What reports call a leaf; nothing if that only repeats its name."""
+    name = part_name(leaf)
+    return "" if name == leaf.replace("_", " ").capitalize() else name
 
 
 def tree_table() -> str:

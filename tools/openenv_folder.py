@@ -1,7 +1,7 @@
 """Make the folder that OpenEnv builds and pushes: `python -m tools.openenv_folder FOLDER` (`make openenv`).
 
 OpenEnv's command line takes the folder itself for the build context, so it holds all that the image needs:
-the server, the three lower floors, and the requirements of attune-core with its extra `openenv`.
+the server, the three lower floors, and the base requirements with the extra `openenv`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ WITHOUT: Final = shutil.ignore_patterns("__pycache__")
 
 def pyproject() -> str:
     """The folder's pyproject.toml."""
-    text = (ROOT / "packaging" / "core" / "pyproject.toml").read_text(encoding="utf-8")
-    core = tomllib.loads(text)["project"]
-    needs = [*core["dependencies"], *core["optional-dependencies"]["openenv"]]
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = [*ours["dependencies"], *ours["optional-dependencies"]["openenv"]]
     packages = ["server", *(Path(floor).name for floor in FLOORS)]
     return f"""\
 [build-system]
@@ -34,10 +33,10 @@ build-backend = "hatchling.build"
 
 [project]
 name = "openenv-attune-env"
-version = {json.dumps(core["version"])}
+version = {json.dumps(ours["version"])}
 description = "attune-env as an OpenEnv environment."
 readme = "README.md"
-requires-python = {json.dumps(core["requires-python"])}
+requires-python = {json.dumps(ours["requires-python"])}
 license = "MIT"
 license-files = ["LICENSE", "attune_data/sample/LICENSE"]
 dependencies = {json.dumps(needs)}

@@ -27,15 +27,16 @@ def truths() -> str:
 
 
 def predictions() -> str:
-    """The fields of what is said, stage by stage, and of a tag."""
+    """The fields of what is said, stage by stage, and of a tag; not those that are as in another class."""
     said = ((f"`{one.__name__}`, in stage `{stage}`", one) for stage, one in PREDICTION_OF.items())
     return _tables((*said, ("`Tag`", Tag)))
 
 
 def _tables(named: Iterable[tuple[str, type]]) -> str:
-    made = (
-        f"**{title}**\n\n{table(('field', 'type', 'what it is'), described(one))}" for title, one in named
+    rows = (
+        (title, [row for row in described(one) if not row[2].startswith("As in `")]) for title, one in named
     )
+    made = (f"**{title}**\n\n{table(('field', 'type', 'what it is'), of)}" for title, of in rows if of)
     return "\n".join(made)
 
 

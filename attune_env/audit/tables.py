@@ -1,4 +1,4 @@
-"""The tables of an audit: verdicts, what every policy earns, and in which parts."""
+"""The tables of an audit: verdicts, what every policy gains, and in which parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attune_rewards.bootstrap import RESAMPLES
 
 def audit_tables(found: Audit) -> list[Table]:
     """All tables of an audit, in reading order."""
-    return [_verdicts(found), *_policies(found), _parts(found)]
+    return [_verdicts(found), _policies(found), _parts(found)]
 
 
 def _verdicts(found: Audit) -> Table:
@@ -41,16 +41,14 @@ def _verdicts(found: Audit) -> Table:
     table.notes = [
         f"data: {found.data}, {found.participants} participants. Returns out of 1; mean [95% percentile "
         f"bootstrap interval], {RESAMPLES:,} resamples by participant, paired by conversation.",
-        f"attack: any policy of kind {', '.join(GATED)}. gain: difference from the prior. A reward passes if "
-        f"every attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1, and "
-        f"nothing beats them. It fails if the upper bound of a gain is {GATE} or more and either its lower "
-        f"bound is above 0 or its mean is {GATE} or more. No verdict is given with fewer than "
-        f"{MIN_PARTICIPANTS} participants. docs/custom-reward.md explains how to write a reward of your own.",
-        "surface: uses cues that are visible without understanding (lengths, which reply was recorded, which "
-        "questions are asked). It is reported but not gated: a reward cannot tell the use of such cues from "
-        "reading, but a comparison with these policies can.",
-        "prior: the best constant answers; it shows what can be earned under this reward without reading. "
-        "Like every fitted policy here, it is scored on participants other than those it was fitted on.",
+        f"A reward passes if the upper bound of every attack's gain over the prior is below {GATE}, the "
+        "annotations' own answers (oracle) earn 1, and nothing beats them. It fails if such a bound is "
+        f"{GATE} or more and either its lower bound is above 0 or its mean is {GATE} or more. No verdict is "
+        f"given with fewer than {MIN_PARTICIPANTS} participants.",
+        f"attack: a policy of kind {', '.join(GATED)}. surface policy: one that goes by what is visible "
+        "without understanding (lengths, which reply was recorded, which questions are asked); no reward can "
+        "tell this from reading, so it is reported and decides nothing.",
+        "prior: the best constant answers. Every fitted policy plays participants on whom it was not fitted.",
     ]
     open_parts = [
         name
@@ -65,38 +63,33 @@ def _verdicts(found: Audit) -> Table:
         )
     if found.measured_again:
         table.notes.append(
-            f"{', '.join(found.measured_again)}: the baselines were measured on some of these participants, "
-            "so they are measured again for each fold of participants, on the other folds."
+            f"{', '.join(found.measured_again)}: baselines come from some of these participants, so they are "
+            "measured again for each fold of participants, on the others."
         )
     return table
 
 
-def _policies(found: Audit) -> tuple[Table, Table]:
-    """The return of every policy, and its gain over the prior; best first by the last reward."""
+def _policies(found: Audit) -> Table:
+    """The gain of every policy over the prior; best first by the last reward."""
     rewards = list(found.specs)
-    table = Table(
-        "What each policy earns", ("policy", "kind", *rewards, "strict", "canonical", "read"), keys=2
-    )
-    gains = Table("Gain over the prior", ("policy", "kind", *rewards), keys=2)
+    columns = ("policy", "kind", *rewards, "strict", "canonical", "read")
+    table = Table("What does each policy gain over the prior?", columns, keys=2)
     for row in sorted(found.rows, key=lambda row: (-(row.rewards[rewards[-1]].mean or 0.0), row.name)):
-        values = (interval_text(row.rewards[reward]) for reward in rewards)
+        gains = (DASH if row.name == "prior" else interval_text(row.over_prior[one]) for one in rewards)
         points = (_number(row.strict, 1), _number(row.canonical, 1))
-        table.rows.append((row.name, row.kind, *values, *points, share_text(row.read)))
-        if row.name != "prior":
-            more = (interval_text(row.over_prior[reward]) for reward in rewards)
-            gains.rows.append((row.name, row.kind, *more))
+        table.rows.append((row.name, row.kind, *gains, *points, share_text(row.read)))
     table.notes = [
         "strict, canonical: the Composite under each scoring variant, in points of 100. read: the share of "
         "replies that could be parsed.",
         "searched: coordinate ascent from silence, run separately against each reward (the strict and "
         f"canonical columns show the search against {rewards[0]}).",
     ]
-    return table, gains
+    return table
 
 
 def _parts(found: Audit) -> Table:
     table = Table(
-        "Mean score of each part, before baselines are subtracted",
+        "What does each part pay, before baselines are subtracted?",
         ("part", "prior", "best attack", "earns", "surface", "lexicon", "oracle"),
     )
     attacks = [row.name for row in found.rows if row.gated]

@@ -13,6 +13,7 @@ from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one
 from attune_data.version import __version__
 from attune_env.cli import data, profile, rewards, serve
 from attune_env.cli.demo import demo
+from attune_env.cli.evaluate import evaluate
 from attune_env.cli.options import command
 from attune_env.cli.paths import paths
 from attune_env.cli.report import report, stats, subset
@@ -52,7 +53,7 @@ def _root(
     pass
 
 
-for function in (demo, run, rejudge, score, report, subset, stats, view):
+for function in (demo, evaluate, run, rejudge, score, report, subset, stats, view):
     command(app, panel=EVALUATE)(function)
 app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
@@ -61,10 +62,11 @@ app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
 command(app, panel=TRAIN)(paths)
 
 SYNONYMS: Final = (
-    ("--data", "--ground-truth"),
+    ("--data", "-d", "--ground-truth"),
     ("--number", "--limit", "--count"),
     ("--mode", "--modes"),
     ("--output", "--output-dir"),
+    ("--reward", "--spec"),
 )
 """Synonymous options: a command that has one of a group accepts all of them, and its help shows that one."""
 MODES: Final = ("default", "verbose", "omniscient", "verbose_omniscient", "all")

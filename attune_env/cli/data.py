@@ -27,6 +27,7 @@ imports = typer.Typer(
 )
 
 FOLDER = option("Folder to write to.", NEEDED, "-o")
+OVERWRITE = option("Replace the conversations that are already there.", False)
 DESTINATION = option("Folder to write to, or a file name ending in .jsonl.", NEEDED, "-o")
 
 
@@ -104,7 +105,7 @@ def split(
         "Apply the shares within each group of participants."
     ),
     where: str | None = shared.WHERE,
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Split conversations by participant, so that nobody appears in more than one split.
@@ -144,7 +145,7 @@ def subset(
     name: str = argument("Sample200, Subsample100, Subsample50, Subsample25 or 20.", "NAME"),
     path: str = shared.DATA_ARGUMENT,
     output: Path = FOLDER,
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Copy one of the benchmark's own subsets, selected by file number, from a folder of its files.
@@ -166,12 +167,12 @@ def subset(
 def esconv(
     file: Path = argument("ESConv.json, or a file in its format.", "FILE"),
     output: Path = DESTINATION,
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Import ESConv: emotional support chats between a seeker and a supporter.
 
-    Reports what is annotated, what was left out, and why. docs/importing-sources.md lists the fields.
+    Reports what is annotated, what was left out, and why. docs/importing.md lists the fields.
 
     Example: attune data import esconv ESConv.json -o esconv
     """
@@ -190,12 +191,12 @@ def prism(
         "alternates: leave out comparisons with the reply in the thread: the thread reveals their winner.",
         "all",
     ),
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Import PRISM: conversations with several models at once, in which every reply is scored.
 
-    Reports what is annotated, what was left out, and why. docs/importing-sources.md lists the fields.
+    Reports what is annotated, what was left out, and why. docs/importing.md lists the fields.
 
     Example: attune data import prism prism-alignment -o prism --pairs alternates
     """

@@ -15,7 +15,7 @@ PLACES: Final = {
         Path(attune_episodes.__file__).parent / "frameworks" / "lm_eval",
         "tasks for lm-evaluation-harness: lm_eval --include_path",
         "lm_eval",
-        "harness",
+        "lm-eval",
     ),
 }
 """Name -> the folder, its content, the module of the program that reads it, and that program's extra."""

@@ -11,6 +11,7 @@ from attune_data.errors import DataError, Problem, UnknownNameError
 from attune_env.cli import server as servers
 from attune_env.cli import shared
 from attune_env.cli.common import left_out, output_folder, read_data, selected, stoppable
+from attune_env.cli.ending import end, score_command
 from attune_env.cli.options import NEEDED, argument, command, option
 
 app = typer.Typer(
@@ -36,7 +37,7 @@ def run(
         'JSON file with the answer options of the data\'s questionnaire: {"gender": ["Female", …]}.',
         metavar="FILE",
     ),
-    overwrite: bool = option("Redo existing guesses.", False),
+    overwrite: bool = option("Make every guess again, and replace those that are already there.", False),
     seed: int | None = option("Seed for builtin random (default 0)."),
 ) -> None:
     """Let a model (or a baseline) guess each participant's profile from the conversation.
@@ -64,7 +65,7 @@ def run(
     form = form_with(read_json(options), str(options)) if options else Form()
     conversations = selection.read(path)
     output_folder(output)
-    next_command = servers.score_command(output, path, None, "profile score")
+    next_command = score_command(output, path, None, "profile score")
     from attune_env.profile.guessing import estimate_profiles, run_baseline, run_profiles
 
     if provider == "builtin":
@@ -83,7 +84,7 @@ def run(
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_profiles(evaluated, conversations, output, form, how, shown)
     done = f"wrote {report.written} guesses to {output}; {report.complete_before} were already complete"
-    servers.end(report, done, next_command, how.command)
+    end(report, done, next_command, how.command)
 
 
 @command(app)
@@ -102,6 +103,7 @@ def score(
     from attune_env.profile.scoring import score_guesses
     from attune_env.profile.tables import is_score_file, score_file, score_table
     from attune_env.results import check_replaceable, write_json
+    from attune_env.tables.labels import standing
 
     if output is not None:
         check_replaceable(output, is_score_file, "file of scores of guesses")
@@ -114,7 +116,7 @@ def score(
         missing = "no guess about any of the chosen conversations"
         advice = "make some first, or choose others with --where"
         raise DataError(Problem(str(results), "", missing, "at least one", advice))
-    for one in scores:
+    for one in sorted(scores, key=lambda one: standing(one.em_model)):
         score_table(one).print()
     if output is not None:
         about = {"ground_truth": data, "where": where, "data": {"fingerprint": conversations.fingerprint}}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attune_data.errors import SettingsError, one_line
 from attune_env.cli import shared
 from attune_env.cli.common import command_line, output_folder, progress_bar, tell
-from attune_env.cli.options import NEEDED, argument, option
+from attune_env.cli.options import argument, option
 
 if TYPE_CHECKING:
     from attune_env.report.analyses import Chapter
@@ -21,20 +22,20 @@ HEAD = "model,kind,mode,metric,n,"
 """The beginning of a file written by this command."""
 Values = list[str] | None
 """Values of one filter; a conversation with any of them is selected."""
+_filter = partial(option, panel="Filters of the official tool")
 
 
 def report(
-    files: list[Path] | None = argument(
-        "Scores files written by `attune score`; several are combined into one report.", "SCORES", None
-    ),
-    scores: list[Path] | None = option("The same, as an option.", None, "-s"),
+    files: list[Path] | None = shared.SCORES_ARGUMENT,
+    scores: list[Path] | None = shared.SCORES,
     compare: list[Path] | None = option("More scores files, shown next to the first."),
     output: Path | None = option("Folder for report.html, report.md, figures and tables.", None, "-o"),
-    data: str | None = option(
-        "The annotated conversations; by default, those that the scores were computed from.", metavar="PATH"
-    ),
+    data: str | None = shared.RECORDED_DATA,
     results: Path | None = option(
-        "Folder of result files; by default, the one that the scores were computed from."
+        "Folder of result files; by default, the one that the scores were computed from.",
+        None,
+        "-r",
+        metavar="FOLDER",
     ),
     mode: str | None = option("The mode to analyse; by default, the benchmark's primary mode."),
     side_by_side: bool = option("Use separate tables for scores that cannot share one.", False),
@@ -49,14 +50,14 @@ def report(
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
     where: str | None = shared.WHERE,
-    formats: list[shared.Format] | None = option("Figure formats; by default, all."),
+    formats: list[shared.Format] | None = shared.FORMATS,
     only: list[str] | None = option(
         "With -o: only this analysis, named as in the page's commands; may be repeated.", metavar="NAME"
     ),
     conversations: bool = option(
         "With -o: write one page per conversation.", True, "--conversations/--no-conversations"
     ),
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = shared.OVERWRITE_REPORT,
 ) -> None:
     """Show scores as tables; with -o, write a full report with a page, figures, tables and conversations.
 
@@ -73,9 +74,7 @@ def report(
     from attune_env.report.analyses.summary import summary
     from attune_env.report.analyses.verdict import verdict_tables
 
-    named = [*(files or ()), *(scores or ()), *(compare or ())]
-    if not named:
-        raise SettingsError("name a scores file: attune report scores.json, or --scores scores.json")
+    named = [*scores_named("report", files, scores), *(compare or ())]
     if output is None:
         for name, given in (("--formats", formats), ("--only", only)):
             if given:
@@ -117,9 +116,17 @@ def report(
     print(f"open {output / 'report.html'}")
 
 
+def scores_named(command: str, files: Sequence[Path] | None, scores: Sequence[Path] | None) -> list[Path]:
+    """The scores files given as arguments and as options; raises SettingsError if there are none."""
+    named = [*(files or ()), *(scores or ())]
+    if not named:
+        raise SettingsError(f"name a scores file: attune {command} scores.json, or --scores scores.json")
+    return named
+
+
 def formats_of(formats: list[shared.Format] | None) -> tuple[str, ...]:
-    """The requested formats without duplicates; by default all."""
-    return tuple(dict.fromkeys(map(str, formats or shared.Format)))
+    """The requested formats without duplicates; by default svg."""
+    return tuple(dict.fromkeys(map(str, formats or ("svg",))))
 
 
 def say_chosen(scores: Mapping[str, Any], scored: int, where: str) -> None:
@@ -150,58 +157,61 @@ def command_of(asked: Sources, command: str = "report", **more: object) -> str:
 class Filters:
     """Values of fields of the data, by the field's name."""
 
-    diagnosis: Values = option('A diagnosis, or "any" or "none"; may be repeated.')
-    category: Values = option("Category of the topic.")
-    subtopic: Values = option("Subtopic.")
-    topic: Values = option("Text of the topic.")
-    attitude: Values = option("Attitude to the topic.")
-    model: Values = option("The model that replied in the conversation.", None, "--om")
-    gender: Values = option("Gender.")
-    age_range: Values = option("Age range.")
-    country: Values = option("Country.")
-    education: Values = option("Education.")
-    work_edu_background: Values = option("Field of work or study.")
-    english_proficiency: Values = option("English proficiency.")
-    profile_type: Values = option("Kind of profile.")
-    participant: Values = option("Participant id.")
-    provenance: Values = option("Provenance of the conversation.")
+    diagnosis: Values = _filter('A diagnosis, or "any" or "none"; like all of these, it may be repeated.')
+    category: Values = _filter("Category of the topic.")
+    subtopic: Values = _filter("Subtopic.")
+    topic: Values = _filter("Text of the topic.")
+    attitude: Values = _filter("Attitude to the topic.")
+    model: Values = _filter("The model that replied in the recorded conversation (OM).", None, "--om")
+    gender: Values = _filter("Gender.")
+    age_range: Values = _filter("Age range.")
+    country: Values = _filter("Country.")
+    education: Values = _filter("Education.")
+    work_edu_background: Values = _filter("Field of work or study.")
+    english_proficiency: Values = _filter("English proficiency.")
+    profile_type: Values = _filter("Kind of profile.")
+    participant: Values = _filter("Participant id.")
+    provenance: Values = _filter("Provenance of the conversation.")
 
 
 def subset(
     *,
-    scores: list[Path] = option("A scores file made by `attune score`.", NEEDED, "-s"),
-    data: str | None = option(
-        "The annotated conversations; by default, those named in the scores file.", None, "-d", metavar="PATH"
-    ),
-    filters: Filters,
+    files: list[Path] | None = shared.SCORES_ARGUMENT,
+    scores: list[Path] | None = shared.SCORES,
     where: str | None = option(
-        'Conditions on any field, including numbers: "who_5<13,turns>=4".', metavar="CONDITIONS"
+        'The conversations to look at, by any field: "diagnosis=ADHD|Anxiety", "who_5<13,turns>=4".',
+        metavar="CONDITIONS",
     ),
-    compare: bool = option("Compare the subset with all others, with intervals for the differences.", False),
+    data: str | None = shared.RECORDED_DATA,
+    compare: bool = option(
+        "Also compare the subset with all others by every metric, with intervals for the differences.", False
+    ),
     output: Path | None = option("Folder for a page and tables; without it, nothing is written.", None, "-o"),
     mode: str | None = option("The mode; by default, the primary one."),
     scoring: shared.Scoring | None = option("The scoring variant that ranks models."),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
-    formats: list[shared.Format] | None = option("With -o: figure formats."),
-    overwrite: bool = shared.OVERWRITE,
+    formats: list[shared.Format] | None = shared.FORMATS,
+    overwrite: bool = shared.OVERWRITE_REPORT,
+    filters: Filters,
 ) -> None:
-    """Show the scores for conversations that match all filters, alone or compared with the others.
+    """Say how models score on some conversations, and whether that differs from the others.
 
-    Example: attune subset -s scores.json -d "Test Samples/Sample200" --diagnosis ADHD --compare
+    Example: attune subset scores.json --where diagnosis=ADHD
 
-    Example: attune subset -s scores.json --category Family --where "who_5<13" --compare -o family
+    Example: attune subset scores.json --where "category=Family,who_5<13" --compare -o family
     """
     from attune_env.report.analyses.leaderboard import EVERY_METRIC, LEADERS, printed_tables
     from attune_env.report.analyses.sources import Part, Sources, narrowed_study, read_parts
-    from attune_env.report.analyses.subset import subset_contrast, where_of
+    from attune_env.report.analyses.subset import subset_answer, subset_contrast, where_of
     from attune_env.report.pages.folder import check_destination
     from attune_env.report.pages.report import Wanted, write_report
 
+    named = scores_named("subset", files, scores)
     chosen = where_of({field: values or () for field, values in vars(filters).items()}, where)
     if output is not None:
         check_destination(output_folder(output), overwrite=overwrite)
-    asked = Sources(scores, data, None, mode, scoring, None, False, resample, seed, needs_data=True)
+    asked = Sources(named, data, None, mode, scoring, None, False, resample, seed, needs_data=True)
     (whole,), warnings = read_parts(asked, "attune subset")
     tell(warnings)
     command = command_of(replace(asked, where=str(chosen)), "subset", compare=compare)
@@ -213,20 +223,24 @@ def subset(
         found = subset_contrast(whole.study, chosen)
         tables = [*tables, *found.tables(whole.study)]
         chapters.insert(0, ("Against the others", (found,)))
+    answer = subset_answer(whole.study, chosen)
+    for sentence in answer:
+        print(sentence)
+    print()
     for table in tables:
         table.print()
     if output is not None:
-        part, wanted = Part("subset", study), Wanted(formats_of(formats))
+        part, wanted = Part("subset", study), Wanted(formats_of(formats), answer=answer)
         made = write_report(output, [part], wanted, chapters=chapters, overwrite=overwrite)
         print(f"wrote {output}: {made.summary}")
 
 
 def stats(
     path: Path | None = argument("A scores file made by `attune score`.", "SCORES", None),
-    scores: Path | None = option("The same, as an option.", None, "-s"),
+    scores: Path | None = shared.SCORES,
     output: Path | None = option("CSV file to write, with one row per model and metric.", None, "-o"),
     every: bool = option("Show every metric in the file, not only those in a report.", False, "--all"),
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = shared.OVERWRITE_FILE,
 ) -> None:
     """Summarise each model's scores by metric: n, mean (also with unscored as 0), deviation, quartiles.
 

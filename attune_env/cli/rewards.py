@@ -58,12 +58,12 @@ def explain(
 @command(app)
 def audit(
     data: str = option("Conversations to play.", "written", "-d", metavar="DATA", panel=CHOSEN),
-    spec: list[str] | None = option(
+    reward: list[str] | None = option(
         "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE|MODULE:NAME"
     ),
     output: Path | None = option("Also write the tables to this Markdown file.", None, "-o"),
     where: str | None = shared.WHERE,
-    overwrite: bool = shared.OVERWRITE,
+    overwrite: bool = shared.OVERWRITE_FILE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Audit rewards with attacks and a search for exploits; the exit code is 1 if a reward fails.
@@ -74,9 +74,9 @@ def audit(
     best constant answers, and estimates how long that takes. A .py file or module is executed, so read it
     first.
 
-    Example: attune rewards audit --spec skill
+    Example: attune rewards audit --reward skill
 
-    Example: attune rewards audit --spec my_reward.py --data sample
+    Example: attune rewards audit --reward my_reward.py --data sample
     """
     from attune_env.audit import audit as play_attacks
     from attune_env.audit import audit_tables, policy_count, total_seconds
@@ -84,7 +84,7 @@ def audit(
     from attune_rewards.reward.spec import PRESETS
     from attune_rewards.reward.spec_files import read_reward
 
-    specs = [read_reward(source) for source in spec or PRESETS]
+    specs = [read_reward(source) for source in reward or PRESETS]
     names = [one.name for one in specs]
     if len(set(names)) < len(names):
         raise SettingsError(f"two rewards have the same name: {', '.join(names)}; rename one")
@@ -109,7 +109,7 @@ def audit(
     for table in tables:
         table.print()
     if output is not None:
-        typed = command_line("rewards", "audit", data=data, spec=spec or [], where=where)
+        typed = command_line("rewards", "audit", data=data, reward=reward or [], where=where)
         write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
         print(f"wrote {output}")
     if found.failed:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_env.cli import server as servers
@@ -19,8 +20,15 @@ from attune_env.cli.common import (
     selected,
     stoppable,
 )
-from attune_env.cli.options import ASKED, SERVER, argument, option
+from attune_env.cli.ending import end, score_command
+from attune_env.cli.options import SERVER, argument, option
 from attune_episodes.policies import BUILTIN, FITTED
+
+if TYPE_CHECKING:
+    from attune_data import Conversations
+    from attune_env.running.served import EndpointReport
+    from attune_env.running.settings import Model, Options
+    from attune_episodes.protocol.settings import Mode
 
 EVERY: Final = "all"
 """Stands for every built-in policy, one after another."""
@@ -40,21 +48,10 @@ def run(
     drawn: shared.Drawn,
     judging: shared.Judging,
     output: Path = option("Folder for the result files.", Path("results"), "-o"),
-    overwrite: bool = option("Replace existing results.", False),
-    modes: list[str] | None = option(
-        "One or more of default, verbose, omniscient and verbose_omniscient, separated by spaces; or all.",
-        panel=ASKED,
-    ),
-    seed: int | None = option(
-        "Seed for the labels and the order of what is compared, and for the random policy (default 0).",
-        panel=ASKED,
-    ),
-    samples: int | None = option(
-        "Send each request this many times; each sample gets its own result files.",
-        panel=SERVER,
-        min=1,
-        max=1000,
-    ),
+    overwrite: bool = option("Ask everything again, and replace the results that are already there.", False),
+    modes: list[str] | None = shared.MODES,
+    seed: int | None = shared.LABELS_SEED,
+    samples: int | None = shared.SAMPLES,
     retry_skipped: bool = option(
         "Run only conversations that failed in an earlier run.", False, panel=SERVER
     ),
@@ -87,7 +84,6 @@ def run(
     Example: attune run builtin all sample -o results
     """
     from attune_env.running.settings import Training
-    from attune_episodes.protocol.settings import MODES
 
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
@@ -109,17 +105,13 @@ def run(
             "--training-run needs --training-step: results belong to a training step of the run"
         )
     training = None if training_step is None else Training(training_step, training_run)
-    named = modes or ["default"]
-    for name in named:
-        if name not in (*MODES, "all"):
-            raise UnknownNameError("mode", name, (*MODES, "all"))
-    wanted = [mode for mode in MODES if mode in named or "all" in named]
+    wanted = modes_named(modes)
     kinds = servers.redone(redo, overwrite=overwrite)
     settings = asking.settings(path, seed or 0)
     # a built-in policy is fitted on all of them; a server is asked about one after another
     conversations = selection.read(path, in_memory=builtin)
     output_folder(output)
-    score = servers.score_command(output, path, selection.where)
+    score = score_command(output, path, selection.where)
     if builtin:
         from attune_data import load
         from attune_env.running import run_builtin
@@ -160,23 +152,48 @@ def run(
         expected = estimate(conversations, wanted, settings, samples=samples or 1, judges=len(judges))
         servers.show_estimate(expected, price=evaluated.price, judges=len(judges))
         return
+    options = servers.options_of(server, evaluated.endpoint, overwrite=overwrite, redo=kinds)
+    report, done = ask(
+        *(evaluated, judges, conversations, path, output, options),
+        modes=wanted,
+        settings=settings,
+        samples=samples or 1,
+    )
+    end(report, done, score, options.command)
+
+
+def modes_named(names: Sequence[str] | None) -> list[Mode]:
+    """The modes of `--modes` in the benchmark's order; default if none is named."""
+    from attune_episodes.protocol.settings import MODES
+
+    named = names or ["default"]
+    for name in named:
+        if name not in (*MODES, "all"):
+            raise UnknownNameError("mode", name, (*MODES, "all"))
+    return [mode for mode in MODES if mode in named or "all" in named]
+
+
+def ask(
+    evaluated: Model,
+    judges: Sequence[Model],
+    conversations: Conversations,
+    path: str,
+    output: Path,
+    options: Options,
+    **asked: Any,
+) -> tuple[EndpointReport, str]:
+    """Ask a model about the conversations of `path`, showing the progress; the report, and what was done.
+
+    Raises SettingsError with the command to run instead if earlier results were rated by other judges.
+    """
     from attune_env.cli.watching import watcher
     from attune_env.running.existing import OtherJudgesError
     from attune_env.running.served import run_endpoint
 
-    options = servers.options_of(server, evaluated.endpoint, overwrite=overwrite, redo=kinds)
     try:
-        with stoppable(), watcher(f"{provider}/{model}") as shown:
+        with stoppable(), watcher(evaluated.full_name) as shown:
             report = run_endpoint(
-                evaluated,
-                conversations,
-                output,
-                modes=wanted,
-                settings=settings,
-                samples=samples or 1,
-                judges=judges,
-                options=options,
-                watcher=shown,
+                evaluated, conversations, output, judges=judges, options=options, watcher=shown, **asked
             )
     except OtherJudgesError as error:
         if not judges:
@@ -191,7 +208,7 @@ def run(
         )
         raise SettingsError(f"{error}: {advice}") from None
     done = f"wrote {report.written} results to {output}; {report.complete_before} were already complete"
-    servers.end(report, done, score, options.command)
+    return report, done
 
 
 def rejudge(
@@ -208,7 +225,7 @@ def rejudge(
     judge_model: list[str] | None = shared.JUDGE_MODEL,
     codebook: Path | None = shared.CODEBOOK,
     prompts: str = shared.PROMPTS,
-    overwrite: bool = option("Ask these judges again.", False),
+    overwrite: bool = option("Ask these judges again, and replace their earlier ratings.", False),
 ) -> None:
     """Have judges rate the drafts in result files; the evaluated model is not asked again.
 
@@ -240,4 +257,4 @@ def rejudge(
             results, conversations, judges, output, options=options, watcher=shown, **asked
         )
     done = f"judged {report.written} results in {folder}; {report.complete_before} were already judged"
-    servers.end(report, done, servers.score_command(folder, data, selection.where), options.command)
+    end(report, done, score_command(folder, data, selection.where), options.command)

@@ -1,4 +1,4 @@
-"""Runs against servers: turn options into models and a run, print estimates, and report the end of a run."""
+"""Runs against servers: turn options into models and a run, and print estimates."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from attune_data.errors import SettingsError, UnknownNameError, one_line, show
-from attune_env.cli.common import command_line, shell_line
+from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_env.cli.common import shell_line
 from attune_env.cli.shared import Drawn, Judging, Server
 
 if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_env.running.costs import Estimate
     from attune_env.running.providers import Endpoint
-    from attune_env.running.served import EndpointReport
     from attune_env.running.settings import Model, Options, Price, Sampling, Training
     from attune_episodes.protocol.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
 PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server; needs --base-url), or builtin."
+MODEL_PROVIDERS: Final = "openrouter, openai, prime or custom (any server; needs --base-url)."
 REDONE: Final = {"faults": "fault", "unreadable": "unreadable", "cut": "cut", "refused": "refused"}
 """Value of --redo -> kind of answer."""
 DEAREST: Final = 1_000_000
@@ -204,51 +202,6 @@ def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
     ]
     had_key = len(kept) < len(arguments)
     return endpoint.key.hidden_in(shell_line(["attune", *kept]) + " --api-key …" * had_key)
-
-
-def score_command(results: Path, data: str, where: str | None, command: str = "score") -> str:
-    """The command to run next."""
-    output = "scores.json" if command == "score" else None
-    return command_line(*command.split(), results=results, data=data, where=where or None, output=output)
-
-
-def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
-    """Report a run: what was done (`done`), the cost, what is missing, and the command that continues it.
-
-    Exits with an error code if the run is incomplete, or if most answers fail for one reason; after a
-    complete one, prints `next_command`.
-    """
-    from attune_env.cli.watching import amounts, duration, rates
-    from attune_env.running.loop import Interrupted, Unwritten
-    from attune_env.running.troubles import main_trouble
-    from attune_env.tables.labels import counted
-
-    tally, stopped, failed = report.tally, report.stopped, report.failed
-    print(done)
-    if tally.control.sent:
-        repeats = counted(tally.asked_again, "repeat")
-        again = f" and {repeats} of unusable answers" if tally.asked_again else ""
-        print(f"{tally.new} calls{again}, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
-    if failed:
-        reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
-        skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
-        print(f"error: {skipped}; {reasons}", file=sys.stderr)
-    trouble = main_trouble(tally.troubles, tally.last)
-    if trouble is not None:
-        print(f"error: {trouble}", file=sys.stderr)
-    kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
-    go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"
-    if isinstance(stopped, Interrupted):
-        print(f"stopped; {go_on}", file=sys.stderr)
-        raise typer.Exit(stopped.code)
-    if stopped is not None:
-        print(f"error: {stopped}", file=sys.stderr)
-    if stopped is not None or failed:
-        print(go_on, file=sys.stderr)
-        raise typer.Exit(1)
-    print(f"next: {next_command}")
-    if trouble is not None:
-        raise typer.Exit(1)
 
 
 def only_skipped(

@@ -19,7 +19,23 @@ if TYPE_CHECKING:
 CORPORA = " or ".join(corpora())
 """The named corpora, for help."""
 SKIP_INVALID = option("Leave out files that cannot be read, and list them.", False, panel=CHOSEN)
-OVERWRITE = option("Replace what an earlier run wrote.", False)
+OVERWRITE_REPORT = option(
+    "Write into a folder that has other files too, replacing those with a report's names; an earlier report "
+    "is always replaced.",
+    False,
+)
+OVERWRITE_FILE = option(
+    "Replace the file even if this command did not write it; its own earlier file is always replaced.", False
+)
+SCORES_ARGUMENT = argument("Scores files written by `attune score`; several are combined.", "SCORES", None)
+SCORES = option("The same, as an option.", None, "-s", metavar="PATH")
+RECORDED_DATA = option(
+    "The annotated conversations; by default, those that the scores were computed from.",
+    None,
+    "-d",
+    metavar="PATH",
+)
+FORMATS = option("With -o: the figures' formats; may be repeated. By default, only svg.")
 SEED = option("Seed for all random draws.", 0)
 DATA_ARGUMENT = argument(
     f"Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, {CORPORA}.",
@@ -39,6 +55,20 @@ CODEBOOK = option(
     panel=ASKED,
 )
 PROMPTS = option("full, compact, or a folder of templates.", "full", panel=ASKED)
+MODES = option(
+    "One or more of default, verbose, omniscient and verbose_omniscient, separated by spaces; or all.",
+    panel=ASKED,
+)
+LABELS_SEED = option(
+    "Seed for the labels and the order of what is compared, and for the random policy (default 0).",
+    panel=ASKED,
+)
+SAMPLES = option(
+    "Send each request this many times; each sample gets its own result files.",
+    panel=SERVER,
+    min=1,
+    max=1000,
+)
 JUDGE_MODEL = option("Another model that rates each draft; may be repeated.", metavar="MODEL", panel=JUDGES)
 Scoring = Literal["canonical", "strict"]
 RESAMPLE = option(
@@ -77,7 +107,9 @@ class Asking:
         "masked hides which response is which.", "masked", panel=ASKED
     )
     stages: str | None = option(
-        "Comma-separated subset of draft,assess,assess_hp,prefer,reflect.", panel=ASKED
+        "Comma-separated subset of draft, assess, assess_hp (the yes/no questions again, as worded for the "
+        "person), prefer and reflect; by default, all.",
+        panel=ASKED,
     )
     prompts: str = PROMPTS
     codebook: Path | None = CODEBOOK

@@ -21,7 +21,9 @@ def view(
         "The conversation's id, or the N of its conversation_N.json.", "CONVERSATION"
     ),
     data: str = option("The annotated conversations.", "sample", "-d", metavar="PATH"),
-    results: Path | None = option("Folder of result files with the models' predictions."),
+    results: Path | None = option(
+        "Folder of result files with the models' predictions.", None, "-r", metavar="FOLDER"
+    ),
     model: list[str] | None = option("Show only this model, named as in its result files; may be repeated."),
     mode: str = option("The mode of the results.", "default"),
     saw: bool = option("Print what the models saw at each stage.", False),
@@ -75,11 +77,12 @@ def find(conversations: Conversations, named: str) -> Conversation:
 def read_records(
     folder: Path, conversation: Conversation, models: list[str], mode: str
 ) -> dict[str, dict[str, Any]]:
-    """Model -> its record for the conversation in that mode, sorted by name; the models named, or all.
+    """Model -> its record for the conversation in that mode, models before policies; those named, or all.
 
     Raises SettingsError if there is none, UnknownNameError for a model without one.
     """
     from attune_env.results.files import read_result, result_files, safe_name
+    from attune_env.tables.labels import standing
 
     identity, files = conversation.conversation_id, result_files(folder)
     # file names contain the conversation; only if none does, all files are read
@@ -98,4 +101,5 @@ def read_records(
     for name in models:
         if name not in found[mode]:
             raise UnknownNameError("model with a result", name, sorted(found[mode]))
-    return {name: found[mode][name] for name in models or sorted(found[mode])}
+    in_order = sorted(found[mode], key=lambda name: (standing(name), name))
+    return {name: found[mode][name] for name in models or in_order}

@@ -43,7 +43,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "unparsed:unfinished_reasoning": f"{_BUDGET[:-1]}, or the end of the reasoning unmarked? {_MARKS}",
     "unparsed:truncated": _BUDGET,
 }
-_OTHERS: Final = "docs/answers.md says what can be read; the replies are in the result files"
+_OTHERS: Final = "docs/protocol.md says what can be read; the replies are in the result files"
 
 
 def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) -> str:

@@ -12,6 +12,8 @@ SHORT = 26
 """Most characters of a model's name on an axis."""
 READER = "a small word list"
 """The built-in reader, in words."""
+ROLES = ("model", "baseline", "reader", "oracle")
+"""The kinds of rows, in the order of every table."""
 LISTED = 3
 """Most names in a list; a longer one ends with a count of the rest."""
 
@@ -22,6 +24,11 @@ def role_of(em_model: str) -> str:
     if provider != "builtin" or name not in KINDS:
         return "model"
     return "baseline" if KINDS[name] in ("content-free", "shallow") else KINDS[name]
+
+
+def standing(em_model: str) -> int:
+    """The place of a row's kind in a table: models first, then baselines, the reader and the oracle."""
+    return ROLES.index(role_of(em_model))
 
 
 def references(models: Iterable[str]) -> set[int]:

@@ -29,7 +29,7 @@ def preset_list() -> Table:
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",
         "A reward of your own is a .json or .py file: attune rewards explain FILE shows it, "
-        "attune rewards audit --spec FILE audits it.",
+        "attune rewards audit --reward FILE audits it.",
     ]
     return table
 

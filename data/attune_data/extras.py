@@ -20,13 +20,8 @@ class UntestedVersionWarning(UserWarning):
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra, for the light distribution if that is the one installed."""
-    try:
-        version("attune-core")
-        name = "attune-core"
-    except PackageNotFoundError:
-        name = "attune-env"
-    return f'pip install "{name}[{extra}]"'
+    """The command that installs an extra."""
+    return f'pip install "attune-env[{extra}]"'
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:

@@ -3,8 +3,8 @@
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-DISTRIBUTIONS: Final = ("attune-env", "attune-core", "openenv-attune-env")
-"""Names under which the packages are installed: whole, the lower floors, and those with OpenEnv's server."""
+DISTRIBUTIONS: Final = ("attune-env", "openenv-attune-env")
+"""Names under which the packages are installed: whole, and the lower floors with OpenEnv's server."""
 
 
 def _installed() -> str:

@@ -22,6 +22,7 @@ from attune_rewards.truth import truth_of
 from tests.bench.endpoint_bench import endpoint_speed
 from tests.bench.gymnasium_bench import gymnasium_speed
 from tests.bench.measuring import ratio, seconds, told
+from tests.bench.memory_bench import memory
 from tests.bench.report_bench import report_speed, statistics_speed
 from tests.bench.trainers_bench import trainers_speed
 from tests.bench.verifiers_bench import verifiers_speed
@@ -128,7 +129,7 @@ def loading() -> None:
 if __name__ == "__main__":
     print(f"Python {platform.python_version()}, {platform.machine()}, medians of {ROUNDS} rounds")
     for measure in (
-        scoring_against_validation, scoring_against_prompts, import_against_base, loading,
+        scoring_against_validation, scoring_against_prompts, import_against_base, loading, memory,
         gymnasium_speed, trainers_speed, verifiers_speed, endpoint_speed, statistics_speed, report_speed,
     ):  # fmt: skip
         measure()

@@ -1,4 +1,4 @@
-"""What one worker and several do in a second, as the table of docs/scale.md.
+"""What one worker and several do in a second, which docs/performance.md names.
 
     python -m tests.bench.scale_bench [WORKERS]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attune_env.cli.common import command_line, shell_line
-from attune_env.cli.server import score_command
+from attune_env.cli.ending import score_command
 from tests.command import attune, data_folder
 
 WORDS = [

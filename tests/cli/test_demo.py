@@ -29,13 +29,13 @@ def test_a_demo_plays_everything_and_reports_it_and_again_the_same(tmp_path: Pat
 
     (rows,) = table_rows(done.stdout).values()
     assert {row[0] for row in rows[1:]} == {f"builtin/{name}" for name in BUILTIN}
-    assert rows[1][:2] == ["builtin/oracle", "oracle"]
-    means = [float(row[3].split(" ")[0]) for row in rows[1:]]
+    assert [row[1] for row in rows[-2:]] == ["reader", "oracle"]
+    means = [float(row[3].split(" ")[0]) for row in rows[1:-2]]
     assert means == sorted(means, reverse=True)
+    command = "attune evaluate custom MODEL sample --base-url URL --output 'my demo'"
     assert done.stdout.splitlines()[-2:] == [
-        "open my demo/report/report.html",
-        "next, run your own model: attune run custom MODEL sample --base-url URL --output 'my demo'",
-    ]
+        "open my demo/report/report.html", f"next, evaluate your own model: {command}",
+    ]  # fmt: skip
     assert len(table_rows(attune("report", "my demo/scores.json", cwd=tmp_path).stdout)) == 4
 
     page = (folder / "report" / "report.html").read_text("utf-8")

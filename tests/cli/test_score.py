@@ -57,12 +57,12 @@ def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
     assert [group["parse_rate"] for group in scores["aggregates"]] == [1.0, 1.0]
 
 
-def test_the_leaderboard_is_plain_and_the_best_stands_first(place: Path) -> None:
+def test_the_leaderboard_is_plain_and_the_oracle_stands_last(place: Path) -> None:
     out, _ = score(place, "-o", "sub folder/mine.json", "--scoring", "strict")
     ((title, (header, *rows)),) = table_rows(out).items()
     assert title.startswith("Leaderboard, strict scoring")
     assert [(row[0], row[1], row[2]) for row in rows] == [
-        ("builtin/oracle", "oracle", "default"), ("builtin/always-no", "baseline", "default"),
+        ("builtin/always-no", "baseline", "default"), ("builtin/oracle", "oracle", "default"),
     ]  # fmt: skip
     assert {len(row) for row in rows} == {len(header)}
     assert read(place / "sub folder" / "mine.json")["metadata"]["settings"]["scoring"] == "strict"

@@ -52,13 +52,15 @@ def test_one_conversation_has_no_deviation(place: Path) -> None:
     assert row[1:] == (1, 1.0, value, value, None, None, *[value] * 5)
 
 
-def test_tables_are_printed_best_model_first(place: Path) -> None:
+def test_the_oracle_is_printed_last(place: Path) -> None:
     out, err = attune_here("stats scores.json", place)
     assert err == ""
     assert attune_here("stats -s scores.json", place)[0] == out
     titles = list(table_rows(out))
-    assert titles[0] == "builtin/oracle (oracle), mode default, 3 conversations"
-    assert len(titles) == 2
+    assert titles == [
+        f"builtin/{name}, mode default, 3 conversations"
+        for name in ("always-no (baseline)", "oracle (oracle)")
+    ]
 
 
 def test_the_csv_file_holds_a_row_a_model_and_metric(place: Path, tmp_path: Path) -> None:

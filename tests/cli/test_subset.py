@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from attune_data import load
+from attune_data import Conversations, load
+from attune_data.format.validate import conversation_from
 from attune_data.selection.where import Where
 from attune_env.report.analyses.sources import Sources, read_parts
-from attune_env.report.analyses.subset import sides, subset_contrast, where_of
+from attune_env.report.analyses.subset import sides, subset_answer, subset_contrast, where_of
 from attune_env.tables.groups import GROUPS
 from attune_rewards.bootstrap import Interval
 from tests.command import attune_here, names, own, read, scores_file, table_rows
-from tests.data.builders import folder, replaced
+from tests.data.builders import Json, folder, replaced
+from tests.report.analyses.made import entry, study
 
 DIAGNOSES = [["ADHD"], ["None of the above"], ["ADHD", "Anxiety"], None, ["Anxiety"], ["Prefer not to say"]]
 STRICT = "composite_strict"
@@ -48,14 +51,22 @@ def test_the_official_command_word_for_word_and_alone_without_compare(place: Pat
     (row,) = [
         dict(zip(header, r, strict=True)) for r in rows if r[2].startswith("Composite") and "random" in r[0]
     ]
-    ours, theirs = values(place, INSIDE), values(place, OUTSIDE)
+    ours, theirs, strict = values(place, INSIDE), values(place, OUTSIDE), values(place, INSIDE, STRICT)
     assert (row["n subset"], row["n others"]) == ("2", "2")
     assert row["subset"].startswith(f"{np.mean(ours):.2f} [")
     assert row["difference"].startswith(f"{np.mean(ours) - np.mean(theirs):.2f} [")
     assert row["difference"].endswith("†")  # four people
     assert "# 2 conversations on neither side, because the field is not stated there." in out
     assert sorted(names(place)) == ["data", "results", "scores.json"]  # nothing is written
-    tables = table_rows(attune_here("subset -s scores.json --diagnosis ADHD", place)[0])
+    out, _ = attune_here("subset scores.json --where diagnosis=ADHD", place)
+    tables = table_rows(out)
+    sentence, *_ = out.splitlines()
+    mean, apart = np.mean(strict), np.mean(strict) - np.mean(values(place, OUTSIDE, STRICT))
+    way = "above" if apart > 0 else "below"
+    assert sentence == (
+        f"On the 2 of 6 conversations with diagnosis=ADHD, `random` scores {mean:.1f} of 100, "
+        f"{abs(apart):.1f} points {way} the 2 that are known not to match: too few conversations to tell."
+    )
     assert [title.partition(";")[0] for title in tables][1:] == [title for title, _ in GROUPS]
     (leader,) = [r for r in next(iter(tables.values())) if r[0] == "builtin/random"]
     assert leader[3].startswith(f"{np.mean(ours):.1f} [")
@@ -100,6 +111,34 @@ def test_flags_are_conditions() -> None:
     )
     assert str(where_of({"category": ['Work, "school"']}, None)) == 'category="Work, ""school"""'
     assert str(where_of({"diagnosis": ["any"]}, None)) == "diagnosis=any"
+
+
+def test_the_answer_says_whether_models_differ() -> None:
+    people = {n: own(f"c-{n:02}", f"P{n}") for n in range(24)}
+    data = Conversations(
+        [conversation_from(one | {"turns": one["turns"][: 1 + n % 2]}, "memory") for n, one in people.items()]
+    )
+
+    def entries(model: str, gap: float) -> list[Json]:
+        scores = [40.0 + gap * (n % 2) + n // 2 % 3 for n in people]
+        return [
+            entry(f"c-{n:02}", model, composite_score=score, composite_strict=score)
+            for n, score in enumerate(scores)
+        ]
+
+    made = replace(study([*entries("lab/even", 0.0), *entries("lab/odd", 20.0)]), conversations=data)
+    first, second = subset_answer(made, Where.parse("turns=2"))
+    head, tail = (
+        "On the 12 of 24 conversations with turns=2, `odd` scores 61.0 of 100, 20.0 points (",
+        ") above",
+    )
+    assert first.startswith(head)
+    assert first.endswith(f"{tail} the 12 others: a clear difference.")
+    assert second.startswith("`even` scores 41.0 of 100, 0.0 points (")
+    assert second.endswith(") from the 12 others: no clear difference.")
+    assert subset_answer(made, Where.parse("turns>0")) == [
+        "On the 24 of 24 conversations with turns>0, `odd` scores 51.0 of 100.", "`even` scores 41.0 of 100.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "said"), [

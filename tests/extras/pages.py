@@ -27,7 +27,7 @@ PAGES: Final[Mapping[tuple[str, str | None], tuple[int, tuple[str, ...]]]] = {
     ("openenv.md", None): (3, ("http://127.0.0.1:8000",)),
     ("trainers.md", "SkyRL"): (1, ('"written", ',)),
     ("trainers.md", "verl"): (1, ("training_dataset(data, ",)),
-    ("trainers-trl.md", None): (
+    ("trl.md", None): (
         3,
         (
             '"Qwen/Qwen2.5-0.5B-Instruct"',

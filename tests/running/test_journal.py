@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import SettingsError, load
-from attune_env.cli.server import end
+from attune_env.cli.ending import end
 from attune_env.running.journal import (
     CallKey,
     Finished,

@@ -1,6 +1,8 @@
-"""Measure how well a reader reads each question, as tables for the page `docs/reading.md`.
+"""Measure how well a reader reads each question, and what it pays for drafts.
 
-python -m tools.reading.measure dev test sample --page docs/reading.md
+    python -m tools.reading.measure dev test sample --page docs/rewards.md
+
+The page gets the means over the questions and the table of drafts.
 """
 
 from __future__ import annotations
@@ -83,16 +85,20 @@ def conversations(part: str) -> Conversations:
     return load("sample") if part == "sample" else load("written", split=part)
 
 
-def table(found: Mapping[str, Quality]) -> str:
-    """The qualities as a Markdown table, and their means over the questions with answers of both kinds."""
-    lines = ["| question | replies | yes | precision | recall | macro-F1 | balanced |", f"|---|{'--:|' * 6}"]
+def mean(found: Mapping[str, Quality]) -> Quality:
+    """The mean quality over the questions with answers of both kinds."""
     both = [one for one in found.values() if 0 < one.yes < one.number]
-    mean = Quality(
+    return Quality(
         sum(one.number for one in both),
         sum(one.yes for one in both),
         *(float(np.nanmean(values)) for values in list(zip(*both, strict=True))[2:]),
     )
-    for name, one in (*found.items(), ("mean", mean)):
+
+
+def table(found: Mapping[str, Quality], head: str = "question") -> str:
+    """The qualities as a Markdown table."""
+    lines = [f"| {head} | replies | yes | precision | recall | macro-F1 | balanced |", f"|---|{'--:|' * 6}"]
+    for name, one in found.items():
         cells = " | ".join("–" if np.isnan(value) else f"{value:.2f}" for value in one[2:])
         lines.append(f"| {name} | {one.number} | {one.yes} | {cells} |")
     return "\n".join(lines) + "\n"
@@ -133,9 +139,11 @@ def main() -> None:
     parser.add_argument("--reader", choices=sorted(READERS), default="fitted")
     parser.add_argument("--page", type=Path, help="also write the tables into this page")
     chosen = parser.parse_args()
-    made = {part: table(measured(part, reader(chosen.reader))) for part in chosen.parts}
-    made["drafts"] = draft_table(chosen.parts)
-    for name, text in made.items():
+    found = {part: measured(part, reader(chosen.reader)) for part in chosen.parts}
+    means = {part: mean(qualities) for part, qualities in found.items()}
+    made = {"reading": table(means, "conversations"), "drafts": draft_table(chosen.parts)}
+    shown = {part: table({**qualities, "mean": means[part]}) for part, qualities in found.items()}
+    for name, text in (shown | made).items():
         print(f"\n### {name}\n\n{text}")
     if chosen.page:
         chosen.page.write_text(filled(chosen.page.read_text("utf-8"), made), "utf-8")

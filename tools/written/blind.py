@@ -3,7 +3,7 @@
     python -m tools.written.blind deal FOLDER w001 w002 …    texts to read, and an empty sheet for each
     python -m tools.written.blind check FOLDER               what is missing or wrong in the sheets
     python -m tools.written.blind take FOLDER READER         the sheets into tools/written/blind/READER.json
-    python -m tools.written.blind agreement                  the tables of docs/written.md
+    python -m tools.written.blind agreement                  the tables of docs/data-cards.md
 
 A text shows the messages, the received reply of each turn as R, and the edit and the improved reply as X and
 Y in an order that was drawn. A sheet has the annotations of the compact form, ranks over R, X and Y, and for

@@ -1,4 +1,4 @@
-"""Write the tables of the data card, docs/written.md, from the corpus, its gates and its blind readers.
+"""Write the tables of docs/data-cards.md from the bundled conversations and their blind readers.
 
 python -m tools.written.card
 """
@@ -6,31 +6,22 @@ python -m tools.written.card
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from attune_data import Conversation, load
 from attune_data.selection.stats import describe
-from attune_data.source.corpora import corpus
 from tools.pages import DOCS, filled, table
-from tools.written.blind import Row, agreement, pairs
-from tools.written.gates import corpus_in_parts, gates
+from tools.written.blind import agreement, pairs
+from tools.written.gates import compared, corpus_in_parts, share_won, words
 
-PAGE: Final = DOCS / "written.md"
+PAGE: Final = DOCS / "data-cards.md"
 
 
 def rewritten(page: str) -> str:
     """The page with every table made again."""
     parts = corpus_in_parts()
     everything = [conversation for part in parts.values() for conversation in part]
-    own, sample = describe(everything), describe(load("sample"))
-    made = {
-        "size": size(parts),
-        "beside": beside(own, sample),
-        "rates": rates(own, sample),
-        "gates": table(("figure", "value", "bounds"), [_gate(str(one)) for one in gates(parts)]),
-        "agreement": agreed(),
-    }
+    made = {"size": size(parts), "figures": figures(load("sample"), everything), "agreement": agreed()}
     return filled(page, made)
 
 
@@ -44,67 +35,58 @@ def size(parts: Mapping[str, Sequence[Conversation]]) -> str:
     return table(("split", "conversations", "turns", "participants"), rows)
 
 
-def beside(own: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
-    """The figures of the corpus beside those of the sample."""
-    tags = [dict(one["tags"].items()) for one in (own, sample)]
-    rows = [
-        ("turns without a feeling", *(f"{one['neutral_turns']:.0%}" for one in (own, sample))),
-        ("tags per turn", *(f"{one['tags_per_turn']:.2f}" for one in (own, sample))),
-        ("mean intensity of a tag", *(f"{one['intensity']:.1f}" for one in (own, sample))),
-        ("commonest tags", *(", ".join(list(one)[:5]) for one in tags)),
-        ("change of positive PANAS", *(f"{one['panas_change']['positive']:+.1f}" for one in (own, sample))),
-        ("change of negative PANAS", *(f"{one['panas_change']['negative']:+.1f}" for one in (own, sample))),
-        *((f"comparisons that {name} wins", *(f"{one['wins'][key]:.0%}" for one in (own, sample)))
-          for name, key in (("the received reply", "original"), ("the improved reply", "alternate"),
-                            ("the edit", "human"))),
-    ]  # fmt: skip
-    return table(("figure", "written", "sample"), rows)
+def figures(*sets: Sequence[Conversation]) -> str:
+    """The figures of the sample beside those of the corpus."""
+    columns = [figures_of(conversations) for conversations in sets]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
+    return table(("figure", "`sample`", "`written`"), rows)
 
 
-def rates(own: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
-    """How often each yes/no question is answered with yes: what the reply did, what was wanted."""
-    rows = [
-        (question, *(
-            "–" if value is None else f"{value:.0%}"
-            for one in (own, sample)
-            for value in (one["questions"][question][side] for side in ("observed_yes", "preferred_yes"))
-        ))
-        for question in own["questions"]
-    ]  # fmt: skip
-    heads = ("question", "did, written", "wanted, written", "did, sample", "wanted, sample")
-    return table(heads, rows)
+def figures_of(conversations: Sequence[Conversation]) -> dict[str, str]:
+    """What `describe` and the gates say of a set."""
+    said = describe(conversations)
+    turns = said["turns_per_conversation"]
+    length = share_won(list(compared(conversations)), lambda text: len(words(text)))
+    names = {"the received reply": "original", "the improved reply": "alternate", "the edit": "human"}
+    return {
+        "conversations": f"{said['conversations']}",
+        "participants": f"{said['participants']}",
+        "turns": f"{said['turns']}",
+        "turns per conversation": f"{turns['min']} to {turns['max']}, mean {turns['mean']:.2f}",
+        "turns without a feeling": f"{said['neutral_turns']:.0%}",
+        "feelings per turn": f"{said['tags_per_turn']:.2f}",
+        "mean intensity of a feeling": f"{said['intensity']:.1f}",
+        "commonest feelings": ", ".join(list(said["tags"])[:5]),
+        "yes/no answers in which did and wanted differ": f"{differing(conversations):.1%}",
+        **{f"comparisons that {name} wins": f"{said['wins'][key]:.0%}" for name, key in names.items()},
+        "comparisons that side A wins": f"{said['winner_a']:.0%}",
+        "comparisons that the longer reply wins": f"{length:.0%}",
+        "change of positive feelings (PANAS, 10–70)": f"{said['panas_change']['positive']:+.1f}",
+        "change of negative feelings (PANAS, 10–70)": f"{said['panas_change']['negative']:+.1f}",
+        "categories of topics": f"{len(said['categories'])}",
+        "conversations with a stated diagnosis": f"{sum(has_diagnosis(c) for c in conversations)}",
+    }
+
+
+def differing(conversations: Sequence[Conversation]) -> float:
+    """Share of the judgements with two yes/no answers in which these differ."""
+    judgements = [j for c in conversations for turn in c.turns for j in turn.judgements]
+    both = [j for j in judgements if {j.observed, j.preferred} <= {"yes", "no"}]
+    return sum(j.observed != j.preferred for j in both) / len(both)
+
+
+def has_diagnosis(conversation: Conversation) -> bool:
+    """Whether the participant states a diagnosis."""
+    return bool(set(conversation.diagnoses or ()) - {"None of the above"})
 
 
 def agreed() -> str:
-    """Agreement of blind readers with the writers, over all and by part."""
-    found = pairs()
-    if not found:
-        return "Nothing has been read again yet.\n"
-    by_part = {part: [pair for pair in found if pair.part == part] for part in corpus("written").splits}
-    columns = [agreement(found), *(agreement(those) if those else [] for those in by_part.values())]
+    """Agreement of blind readers with the writers."""
     rows = [
-        (
-            whole.field,
-            whole.measure,
-            _value(whole),
-            f"{whole.chance:.2f}",
-            str(whole.items),
-            *map(_value, some),
-        )
-        for whole, *some in zip_longest(*columns)
+        (one.field, one.measure, f"{one.value:.2f}", f"{one.chance:.2f}", str(one.items))
+        for one in agreement(pairs())
     ]
-    return table(("field", "measure", "all", "chance", "items", *corpus("written").splits), rows)
-
-
-def _value(row: Row | None) -> str:
-    return "–" if row is None else f"{row.value:.2f}"
-
-
-def _gate(line: str) -> tuple[str, str, str]:
-    missed = line.startswith("✗")
-    name, _, rest = line[2:].partition(": ")
-    value, _, bounds = rest.partition(" (")
-    return name, value + (" **missed**" if missed else ""), bounds.replace(")", "", 1)
+    return table(("field", "measure", "agreement", "chance", "items"), rows)
 
 
 if __name__ == "__main__":

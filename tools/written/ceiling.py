@@ -1,6 +1,8 @@
-"""Write the table of docs/reading.md that compares `fitted` with the blind readers of the written corpus.
+"""Compare `fitted` with the blind readers of the written corpus.
 
     python -m tools.written.ceiling
+
+Prints the table, question by question, and writes the means into docs/rewards.md.
 
 A blind reader is a language model that answered the same questions from the text alone
 (tools/written/blind.py). Both are measured against the writers' labels, on the same answers: those of the
@@ -21,7 +23,7 @@ from tools.pages import DOCS, filled, table
 from tools.reading.measure import answered
 from tools.written.blind import Pair, pairs, turns_of
 
-PAGE: Final = DOCS / "reading.md"
+PAGE: Final = DOCS / "rewards.md"
 Array = npt.NDArray[np.float64]
 
 
@@ -66,8 +68,8 @@ def macro_f1(sums: Array) -> Array:
         return np.asarray(hits / (2 * hits + wrong) + right_no / (2 * right_no + wrong))
 
 
-def compared(those: Sequence[Both], questions: Sequence[str]) -> str:
-    """The table of macro-F1: one row per question, and the mean with 95% intervals."""
+def compared(those: Sequence[Both], questions: Sequence[str]) -> tuple[str, str]:
+    """The table of macro-F1, one row per question, and the means in words; both with 95% intervals."""
     names = sorted({one.conversation for one in those})
     drawn = Bootstrap(len(names)).weights
     rows, whole, again = [], [], []
@@ -86,18 +88,23 @@ def compared(those: Sequence[Both], questions: Sequence[str]) -> str:
     blind, fitted, apart = with_interval
     rows.append(("mean", "", "", blind, fitted))
     heads = ("question", "answers", "yes", "blind readers", "`fitted`")
-    return table(heads, rows) + f"\nOn average, the blind readers are ahead by {apart}.\n"
+    summary = (
+        f"Blind readers reach a mean macro-F1 of {blind},\n`fitted` one of {fitted} on the same answers;\n"
+        f"the blind readers are ahead by {apart}.\n"
+    )
+    return table(heads, rows), summary
 
 
-def rewritten(page: str) -> str:
-    """The page with the table made again."""
+def main() -> None:
+    """Print the table, and write the summary into the page."""
     by = reader("fitted")
     said = {
         (a.conversation, a.turn, a.question): a.said for part in ("dev", "test") for a in answered(part, by)
     }
-    made = compared(both_of(pairs(), said), sorted(by.questions, key=lambda q: int(q[1:])))
-    return filled(page, {"ceiling": made})
+    made, summary = compared(both_of(pairs(), said), sorted(by.questions, key=lambda q: int(q[1:])))
+    print(made)
+    PAGE.write_text(filled(PAGE.read_text("utf-8"), {"ceiling": summary}), "utf-8")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text("utf-8")), "utf-8")
+    main()

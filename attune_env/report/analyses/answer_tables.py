@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 
+from attune_data.extras import needs_extra
 from attune_data.format.affect import EMOTIONS, canonical_emotion
 from attune_data.format.constants import BINARY_IDS, BRANCHES, PAIRWISE_IDS
 from attune_data.selection.means import finite
@@ -24,6 +24,9 @@ from attune_rewards.metrics.matching import LONGEST_KEPT, best_pairs, similariti
 from attune_rewards.predictions import Assess, ConversationPrediction, Prefer, Tag
 from attune_rewards.record.marks import mapping, marks_of, parts_of
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SILENT: Final = -1
 """Code of an answer that is missing or invalid."""
@@ -134,6 +137,8 @@ def rates(
 
 def read_tables(study: Study) -> AnswerTables:
     """Read the answers of the study's mode."""
+    with needs_extra("report", "pandas"):
+        import pandas as pd
     lists: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     missing = 0
     rows = {identity: row for row, identity in enumerate(study.table.ids)}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 
+from attune_data.extras import needs_extra
 from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.study import Absent, Study, label_of, over_models
 from attune_env.report.figures.dots import Dots
@@ -16,6 +16,9 @@ from attune_env.tables.cells import Cell, Column, points
 from attune_env.tables.groups import METRICS
 from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Array, known
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 THIRDS: Final = ("first", "middle", "last")
 FEWEST: Final = 3
@@ -44,6 +47,8 @@ def turn_scores(study: Study, metrics: Sequence[str]) -> pd.DataFrame:
     third: 0, 1 or 2, ⌊3 (place − 1)/length⌋; −1 in conversations of fewer than three turns. tagged: 1 if
     the person tagged an emotion, 0 if the turn is neutral, NaN if that is unknown.
     """
+    with needs_extra("report", "pandas"):
+        import pandas as pd
     rows = {identity: row for row, identity in enumerate(study.table.ids)}
     places = turn_places(study)
     tags = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 
+from attune_data.extras import needs_extra
 from attune_data.format.affect import EMOTIONS, ITEMS, POLARITY
 from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.answer_tables import (
@@ -26,11 +26,16 @@ from attune_env.tables.cells import DASH, Cell, Column, share
 from attune_env.tables.table import Table
 from attune_rewards.metrics.branches import MIDPOINT
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 POINT: Final = {item.name: (item.valence, item.arousal) for item in ITEMS}
 """Item -> its valence and arousal, 0 to 1."""
 
 
 def _feelings(study: Study) -> list[Table]:
+    with needs_extra("report", "pandas"):
+        import pandas as pd
     tags = answer_table(study, "tags", "no annotated turn was answered with tags")
     felt, read = tags["felt"].astype(str), tags["read"]
     matched = (felt != INVENTED) & ~read.isin([MISSED, OTHER])

@@ -15,7 +15,7 @@ from attune_env.results.samples import sample_spread
 from attune_env.statistics.score_table import Key
 from attune_env.tables.cells import Cell, Column, points, share
 from attune_env.tables.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, PARTIAL, TURN
-from attune_env.tables.labels import READER, mode_text, quoted, role_of
+from attune_env.tables.labels import READER, mode_text, quoted, role_of, standing
 from attune_env.tables.table import Table
 from attune_rewards.bootstrap import Interval
 from attune_rewards.metrics.registry import better
@@ -46,14 +46,14 @@ def named(key: Key) -> tuple[str, str, str]:
 
 
 def leaderboard_table(study: Study) -> Table:
-    """Composite and pillars of every (model, mode), best first: the study's mode, then others."""
+    """Composite and pillars of every (model, mode): kind by kind, in each the study's mode before others."""
     leading, *pillars = LEADERBOARD[study.variant]
     strict = study.variant == "strict"
     other = "composite_score" if strict else "composite_strict"
     heads = ("Strict Composite", "Canonical Composite")[:: 1 if strict else -1]
     if study.no_composite:
         leading, heads = PARTIAL, ("Strict, stages asked", heads[1])
-    keys = [*study.keys, *(key for key in study.ranked if key[1] != study.mode)]
+    keys = sorted(study.ranked, key=lambda key: (standing(key[0]), key[1] != study.mode))
     found = study.means((leading, other, *pillars), keys)
     table = study.sheet(
         "leaderboard",

@@ -37,7 +37,7 @@ NOTES: Final = (
 
 
 def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[Table]:
-    """One table per (model, mode), best first: each metric's distribution over that model's conversations.
+    """One table per (model, mode), models before policies: how each metric is spread over conversations.
 
     n counts the conversations where the metric is defined, `defined` is their share of those the model was
     scored on; the second mean counts the others as 0, and is undefined for errors, distances and gaps. sd has

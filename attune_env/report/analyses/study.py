@@ -22,7 +22,7 @@ from attune_env.statistics.score_table import Key, Resample, ScoreTable, partici
 from attune_env.statistics.sign_flip import sign_flip
 from attune_env.tables.cells import Cell, Column
 from attune_env.tables.groups import LEADERBOARD, METRICS, PARTIAL
-from attune_env.tables.labels import mode_text, quoted, references, role_of, short_names
+from attune_env.tables.labels import mode_text, quoted, references, role_of, short_names, standing
 from attune_env.tables.table import Table
 from attune_rewards.bootstrap import RESAMPLES, Array, Interval, known
 from attune_rewards.metrics.metric import Metric
@@ -155,14 +155,16 @@ class Study:
 
     @cached_property
     def ranked(self) -> tuple[Key, ...]:
-        """(model, mode) pairs of all modes by the mean of the leading Composite, best first; ties by name.
+        """(model, mode) pairs of all modes: models first, then baselines, the reader and the oracle.
 
-        Partial ones come last, since their means are of other conversations.
+        Each kind is ordered by the mean of the leading Composite, best first, ties by name; partial ones come
+        last, since their means are of other conversations.
         """
 
-        def rank(key: Key) -> tuple[bool, float, Key]:
+        def rank(key: Key) -> tuple[int, bool, float, Key]:
             mean = self.aggregates.get(key, {}).get(self.composite)
-            return (key in self.partial, -mean if mean is not None else float("inf"), key)
+            by_mean = -mean if mean is not None else float("inf")
+            return (standing(key[0]), key in self.partial, by_mean, key)
 
         return tuple(sorted(self.table.keys, key=rank))
 

@@ -1,4 +1,4 @@
-"""A chosen subset of the conversations compared with all others: every reported metric, model by model."""
+"""A chosen subset of the conversations compared with all others: in a sentence, and by every metric."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ from attune_data.selection.where import Condition, Wanted, Where
 from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.participants import between
 from attune_env.report.analyses.study import Study
+from attune_env.report.analyses.summary import apart
+from attune_env.report.analyses.verdict import by_score, deciding, judged
 from attune_env.report.figures.dots import Dots
-from attune_env.statistics.contrasts import Bools, contrasts
+from attune_env.statistics.comparisons import ALPHA, holm
+from attune_env.statistics.contrasts import Bools, Contrast, contrasts
 from attune_env.tables.cells import Column
 from attune_env.tables.groups import GROUPS
-from attune_env.tables.labels import counted, role_of
+from attune_env.tables.labels import counted, quoted, role_of, short_names
 from attune_env.tables.table import Table
 from attune_rewards.metrics.metric import Metric
 
 _UNKNOWN: Final = Wanted("unknown")
+ANSWERED: Final = 5
+"""Most models with a sentence of their own; the others are in the tables."""
 
 
 def where_of(flags: Mapping[str, Sequence[str]], where: str | None) -> Where:
@@ -41,7 +46,7 @@ def where_of(flags: Mapping[str, Sequence[str]], where: str | None) -> Where:
         conditions += Where.parse(where).conditions
     if not conditions:
         raise SettingsError(
-            'no condition: choose conversations, for example with --diagnosis ADHD or --where "who_5<13"'
+            'no condition: choose conversations, for example with --where "diagnosis=ADHD,who_5<13"'
         )
     return Where(tuple(conditions))
 
@@ -70,6 +75,46 @@ def sides(study: Study, where: Where) -> tuple[Bools, Bools]:
 def _ruled_out(condition: Condition, facts: Facts) -> bool:
     stated = not Condition(condition.name, "=", (_UNKNOWN,)).holds(facts)
     return stated and not condition.holds(facts)
+
+
+def subset_answer(study: Study, where: Where) -> list[str]:
+    """A sentence for each model: its score in the subset, and how far it is from its score on the others.
+
+    A difference is clear if its interval excludes 0 and its p, Holm-corrected over the models, is below 0.05.
+    If only policies were scored, the sentences are about those that the verdict compares.
+    """
+    inside, outside = sides(study, where)
+    metric, keys = deciding(study), by_score(study, judged(study))
+    values = study.table.metric(metric.column, keys)
+    found = contrasts(study.table.kernel, metric.scale * values, inside, outside, seed=study.seed)
+    corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
+    names, before, sentences = short_names([model for model, _ in keys]), "", []
+    for place, one in enumerate(found[:ANSWERED]):
+        if one.inside.mean is None:
+            continue
+        scored = int((~np.isnan(values[:, place])).sum())
+        those = f"On the {one.inside.n} of {counted(scored, 'conversation')} with {where}, "
+        score = f"{quoted(names[place])} scores {one.inside.mean:.1f} of 100"
+        same, before = those == before, those
+        compared = _beside_others(study, one, scored, float(corrected[place]))
+        sentences.append(one_line(f"{'' if same else those}{score}{compared}."))
+    if len(found) > ANSWERED:
+        sentences.append(f"The tables have {counted(len(found) - ANSWERED, 'more model', 'more models')}.")
+    return sentences
+
+
+def _beside_others(study: Study, found: Contrast, scored: int, p: float) -> str:
+    """`, 3.4 points (-0.2 to 7.1) below the 158 others: no clear difference`; empty without others."""
+    difference = between(found)
+    if difference.mean is None:
+        return ""
+    points, way = apart(difference)
+    rest = "others" if found.inside.n + found.outside.n == scored else "that are known not to match"
+    far = f", {points} {way or 'from'} the {found.outside.n} {rest}"
+    if not difference.meaningful:
+        return f"{far}: too few {study.table.unit}s to tell"
+    clear = difference.leaves_out_zero and p < ALPHA
+    return f"{far}: {'a clear' if clear else 'no clear'} difference"
 
 
 def subset_contrast(study: Study, where: Where) -> Analysis:

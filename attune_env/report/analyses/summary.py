@@ -52,7 +52,7 @@ def summary(study: Study) -> list[str]:
     lines = [f"{names[0]} {score}{joined}{relation} {baseline}, {_standing(study)}{more}."]
     difference = table.intervals("difference")[0]
     if difference.mean is not None:
-        points, way = _apart(difference)
+        points, way = apart(difference)
         lines.append(
             f"Its score is {points} {way} that baseline."
             if way
@@ -72,7 +72,7 @@ def _score(study: Study, model: str, table: Table) -> str:
     return f"scores {score:.1f} of 100{part}"
 
 
-def _apart(difference: Interval) -> tuple[str, str]:
+def apart(difference: Interval) -> tuple[str, str]:
     """`8.8 points (5.9 to 11.6)` and `above` or `below`; neither if it rounds to 0.
 
     With a second decimal where an end would round to 0 and hide on which side of it it lies.
@@ -116,7 +116,7 @@ def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
         return [f"{name} is {what}."] if seen else []
     difference, _, p = compared(study, [(model, study.mode) for model in models], reader)[0]
     who, other = "It" if len(models) == 1 else first, f"{name}, {what}"
-    points, way = _apart(difference)
+    points, way = apart(difference)
     if difference.mean == difference.low == difference.high == 0:
         return [
             f"{who} scores the same as {other}, in every conversation: does the endpoint serve your model?"

@@ -21,7 +21,6 @@ GRID: Final = "#d8dee4"
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colour-blind-safe colours, without yellow and black."""
 BLUE, ORANGE = PALETTE[:2]
-FORMATS: Final = ("svg", "png", "pdf")
 LONGEST_NAME: Final = 80
 """Most characters of an axis label."""
 

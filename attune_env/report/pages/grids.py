@@ -25,6 +25,8 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 Mark = Literal["", "hit", "near", "miss"]
 NEAR: Final = 0.8
 """A wrong list of feelings is a near miss if the mean similarity of its matched tags is at least this."""
+STEPS: Final = {"assess_hp": "assess in the person's place"}
+"""Stages whose names do not say what they ask."""
 QUESTIONS: Final = {
     "q1": "What the person was looking for",
     "q2": "How clear the feelings were",
@@ -227,7 +229,7 @@ def step_grid(places: Sequence[Place], answers: Sequence[ModelAnswers]) -> Grid:
         )
         cells = [_step(one, (turn, stage)) for one in answers]
         if weight or any(cell.text not in ("ok", DASH) for cell in cells):
-            step = f"{'end' if turn is None else f'turn {turn}'}, {stage}"
+            step = f"{'end' if turn is None else f'turn {turn}'}, {STEPS.get(stage, stage)}"
             grid.rows.append(((step, f"{100 * weight:.1f}%" if weight else DASH), tuple(cells)))
     return grid
 

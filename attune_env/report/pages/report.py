@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 from attune_data.errors import UnknownNameError, one_line
 from attune_data.version import __version__
+from attune_env.report import check_extra
 from attune_env.report.analyses import CHAPTERS, FRONT, Absent, Analysis, Chapter, Finding, Study
 from attune_env.report.analyses.analysis import Draw
 from attune_env.report.analyses.sources import Part
 from attune_env.report.analyses.summary import summary
-from attune_env.report.figures.style import FORMATS, drawn
+from attune_env.report.figures.style import drawn
 from attune_env.report.pages.assets import environment, joined
 from attune_env.report.pages.conversation_html import index_page, page_names, pages
 from attune_env.report.pages.folder import check_destination, write_files
@@ -50,10 +51,12 @@ def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
 class Wanted:
     """The requested contents of a report."""
 
-    formats: Sequence[str] = FORMATS
+    formats: Sequence[str] = ("svg",)
     only: Sequence[str] = ()
     """Names of analyses; all of them if empty."""
     conversations: bool = True
+    answer: Sequence[str] = ()
+    """Sentences that open the report in place of the summary."""
 
 
 class Made(NamedTuple):
@@ -167,6 +170,7 @@ def write_report(
     Raises what `check_destination` raises, and UnknownNameError if `only` names no analysis, before
     anything is written.
     """
+    check_extra()
     check_destination(folder, overwrite=overwrite)
     known = [analysis.name for _, analyses in chapters for analysis in analyses]
     for name in wanted.only:
@@ -224,7 +228,7 @@ def write_report(
 def _view(
     part: Part, prefix: str, wanted: Wanted, chapters: Sequence[Chapter], step: Callable[[], None]
 ) -> PartView:
-    view = PartView(part, prefix)
+    view = PartView(part, prefix, summary=wanted.answer)
     if not wanted.only and FRONT in chapters:
         view.summary = summary(part.study)
     for title, analyses in chapters:

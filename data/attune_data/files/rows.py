@@ -119,7 +119,7 @@ def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
 
     Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
     """
-    with needs_extra("datasets", "datasets"):
+    with needs_extra("train", "datasets"):
         import datasets
 
     logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # failures are reported below

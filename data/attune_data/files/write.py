@@ -105,7 +105,7 @@ def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwr
     The column holds text because Arrow would give every record the fields of all others. `overwrite` and
     errors are as in `write_folder`.
     """
-    with needs_extra("datasets", "datasets"):
+    with needs_extra("train", "datasets"):
         import datasets
         from datasets.table import InMemoryTable
 

@@ -1,7 +1,7 @@
 """Import ESConv (Liu et al., ACL 2021): a seeker of emotional support chats with a human supporter.
 
 The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they imply, and
-intensities become ratings of the PANAS item of the same name; docs/importing-sources.md has the table.
+intensities become ratings of the PANAS item of the same name; docs/importing.md has the table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Import PRISM (Kirk et al., 2024): people chat with several language models at once and score every reply.
 
 The reply with which the conversation continued is the original, two of the others are its alternates, and
-scores determine the winners of the comparison "general"; docs/importing-sources.md has the table.
+scores determine the winners of the comparison "general"; docs/importing.md has the table.
 """
 
 from __future__ import annotations

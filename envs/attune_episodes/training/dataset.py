@@ -89,7 +89,7 @@ def training_dataset(
     asked = replace(settings or Settings(), **given)
     maker = RowMaker(asked, reward_spec("skill" if reward is None else reward))
     maker.check()
-    with needs_extra("datasets", "datasets"):
+    with needs_extra("train", "datasets"):
         import datasets  # noqa: F401
     source = _source(data, {"number": number} | selection, allowed=allow_benchmark_training)
     rows = _rows(source, maker, allowed=allow_benchmark_training)

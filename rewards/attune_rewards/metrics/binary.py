@@ -124,7 +124,7 @@ METRICS: Final[tuple[Metric, ...]] = (
             needs=(stage,),
             edges="a missing answer or `na` counts as no; 0 if no truth is yes or no; "
             f"{0 if ending else 1} if there are no judgements",
-            label=f"{title}, HP-facing)" if ending else f"{title})",
+            label=f"{title}, asked as the person)" if ending else f"{title})",
             role="diagnostic" if ending else "input",
         )
         for ending, stage in _ASKED
@@ -136,7 +136,7 @@ METRICS: Final[tuple[Metric, ...]] = (
         "than what was wanted",
         lambda case: case["avg_binary_om_accuracy"] - case["avg_binary_human_accuracy"],
         group="turn", needs=("assess",), better=None, low=-1.0,
-        label="Perspective gap (OM − HP)", role="beside",
+        label="Perspective gap (did − wanted)", role="beside",
     ),
     ConversationMetric(
         "hp_perspective_gap",

@@ -1,4 +1,4 @@
-"""The blocks of docs/trainers-trl.md that need TRL run as they stand, on a tiny model and for two steps."""
+"""The blocks of docs/trl.md that need TRL run as they stand, on a tiny model and for two steps."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ SMALLER: Final = (
 
 def test_the_page_runs(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for names in run_page("trainers-trl.md", repr(str(saved)), *SMALLER):
+    for names in run_page("trl.md", repr(str(saved)), *SMALLER):
         if "trainer" in names:
             assert names.pop("trainer").state.global_step == 2

@@ -40,7 +40,7 @@ def command(name: str, *arguments: str, cwd: Path, url: str = "", code: int = 0)
 def documented(name: str, folder: Path | None = None) -> list[str]:
     """The arguments of a command as docs/verifiers.md shows it under "Failures and resuming"."""
     section = DOCS.read_text(encoding="utf-8").partition("## Failures and resuming")[2]
-    (line,) = [line for line in section.split("## The judge")[0].split("\n") if line.startswith(name + " ")]
+    (line,) = [line for line in section.split("\n## ")[0].split("\n") if line.startswith(name + " ")]
     return shlex.split(line.replace("outputs/RUN", str(folder)), comments=True)[1:]
 
 

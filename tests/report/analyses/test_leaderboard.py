@@ -35,19 +35,23 @@ def test_the_leaderboard_ranks_models_with_what_their_numbers_rest_on() -> None:
 
 def test_other_modes_follow_and_are_marked() -> None:
     verbose = columns(COMPOSITE, {A: [90.0] * 5}, mode="verbose")
-    table = first(LEADERS, study([*columns(COMPOSITE, {A: [50.0] * 5, B: [40.0] * 5}), *verbose]))
-    assert table.column("model") == [A, B, A]
-    assert table.column("mode") == ["default", "default", "verbose (not primary)"]
+    values = {A: [50.0] * 5, B: [40.0] * 5, "builtin/prior": [60.0] * 5}
+    table = first(LEADERS, study([*columns(COMPOSITE, values), *verbose]))
+    assert table.column("model") == [A, B, A, "builtin/prior"]
+    assert table.column("mode") == ["default", "default", "verbose (not primary)", "default"]
 
 
 def test_policies_are_references_and_the_oracle_is_no_model() -> None:
     names = ("builtin/lexicon", "builtin/prior", "builtin/empty", "builtin/oracle")
     values = dict(zip(names, ([70.0] * 5, [50.0] * 5, [20.0] * 5, [100.0] * 5), strict=True))
     alone = study(columns(COMPOSITE, values))
-    assert [model for model, _ in alone.models] == list(names[:3])
+    assert [model for model, _ in alone.models] == ["builtin/prior", "builtin/empty", "builtin/lexicon"]
     beside = study(columns(COMPOSITE, values | {A: [60.0] * 5}))
     assert [model for model, _ in beside.models] == [A]
-    assert first(LEADERS, beside).dim == {0, 1, 3, 4}  # oracle, lexicon, prior, empty
+    leaders = first(LEADERS, beside)
+    baselines = ["builtin/prior", "builtin/empty"]
+    assert leaders.column("model") == [A, *baselines, "builtin/lexicon", "builtin/oracle"]
+    assert leaders.dim == {1, 2, 3, 4}
     only = study(columns(COMPOSITE, {"builtin/oracle": [100.0] * 5}))
     assert [model for model, _ in only.models] == ["builtin/oracle"]
 
@@ -71,7 +75,7 @@ def test_means_stand_with_gaps_as_zero_beside_what_they_rest_on() -> None:
         assert isinstance(with_gaps, Interval)
         assert (scored_mean.mean, with_gaps.mean) == pytest.approx((0.5 * scale, scale / 3))
         assert [n, results, unscored, parsed] == pytest.approx([4, 6, 1 / 3, 0.9])
-    assert rows["Perspective gap (OM − HP)"][1] is None  # 0 is the middle of a gap, not its lowest
+    assert rows["Perspective gap (did − wanted)"][1] is None  # 0 is the middle of a gap, not its lowest
 
 
 def test_the_groups_hold_every_metric_with_its_role() -> None:

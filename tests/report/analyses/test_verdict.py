@@ -305,7 +305,7 @@ def test_a_model_scored_on_a_part_is_told_as_such_and_compared_on_that_part() ->
     assert means(table, "difference") == pytest.approx([2.5, 70 - 110 / 6])
     assert "`part`: 6 of 20 conversations (6 participants)" in table.notes[1]
     leaders = first(LEADERS, made)
-    assert leaders.column("model") == ["lab/whole", "builtin/prior", "lab/part"]
+    assert leaders.column("model") == ["lab/whole", "lab/part", "builtin/prior"]
     assert "Not ranked, since scored on fewer of the 20 conversations: `lab/part`, 6." in leaders.notes
     alone = study(columns(COMPOSITE, {"lab/part": [70.0] * 6 + [None] * 14, "builtin/prior": baseline}))
     assert summary(alone)[0].startswith("`part` scores 70.0 of 100 on 6 of 20 conversations (6 participants)")

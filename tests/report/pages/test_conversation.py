@@ -202,9 +202,9 @@ def test_view_shows_a_conversation_by_number_or_id(place: Path) -> None:
 def test_view_sets_predictions_beside_the_truth(place: Path) -> None:
     asked = "view 4 --data data --results results"
     both, _ = attune_here(asked, place)
-    assert "\tquestion\tabout\tperson\toracle\trandom" in both
-    assert re.search(r"^B1\tDid the reply .*\twanted\tno\t✓ no\t", both, re.MULTILINE)
-    assert re.search(r"^Strict \(0–100\)\t\t100\.0\t", both, re.MULTILINE)
+    assert "\tquestion\tabout\tperson\trandom\toracle" in both
+    assert re.search(r"^B1\tDid the reply .*\twanted\tno\t[✓✗] \w+\t✓ no$", both, re.MULTILINE)
+    assert re.search(r"^Strict \(0–100\)\t\t[\d.]+\t100\.0$", both, re.MULTILINE)
     one, _ = attune_here(f"{asked} --model builtin/random --saw --replies", place)
     assert "oracle" not in one
     assert "turn 1, assess: what models saw" in one

@@ -24,7 +24,7 @@ from tools.reading.fit import (
     rewarded,
     rows_of,
 )
-from tools.reading.measure import measured, quality, table
+from tools.reading.measure import mean, measured, quality, table
 
 DEV = list(examples(load("written", split="dev")))
 
@@ -42,7 +42,8 @@ def test_quality_by_hand() -> None:
     # one of two read is a yes, one of two yes is read; F1 of both .5
     assert quality(np.array([True, True, False, False]), yes) == (4, 2, 0.5, 0.5, 0.5, 0.5)
     assert np.isnan(quality(no, no).recall)
-    text = table({"B1": quality(yes, yes), "B2": quality(no, no)})
+    found = {"B1": quality(yes, yes), "B2": quality(no, no)}
+    text = table({**found, "mean": mean(found)})
     assert "| B2 | 4 | 0 | – | – | – | – |" in text
     assert text.endswith("| mean | 4 | 2 | 1.00 | 1.00 | 1.00 | 1.00 |\n")
 

@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: `lm_eval --tasks attunebench --metadata attune_name=value`; extra `harness`.
+"""lm-evaluation-harness: `lm_eval --tasks attunebench --metadata attune_name=value`; extra `lm-eval`.
 
 A conversation becomes a document, a request of its plan an instance that lm-eval's model answers, and the
 replies the document's metrics; `rollouts_from` turns logged samples back into rollouts. Prompts, parsing and

@@ -29,7 +29,7 @@ from attune_episodes.parsing.decode import sound
 from attune_episodes.protocol.plan import plan
 from attune_rewards.predictions import STAGES
 
-with needs_extra("harness", "lm_eval"):
+with needs_extra("lm-eval", "lm_eval", "datasets"):
     from datasets import Dataset
     from lm_eval.api.instance import Instance
     from lm_eval.api.task import ConfigurableTask

@@ -11,8 +11,9 @@ them. Importing verifiers takes seconds, so everything here is loaded on first u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from attune_data.extras import needs_extra
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["AttuneEnv", "AttuneHarness", "AttuneTaskset", "AttuneTasksetConfig", "rollouts_from"]
 
-__getattr__, __dir__ = lazy_names(
+_load, __dir__ = lazy_names(
     __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".arguments", ".logs"), strict=True))
 )
+
+
+def __getattr__(name: str) -> Any:
+    with needs_extra("verifiers", "verifiers", "openai"):
+        return _load(name)

@@ -10,7 +10,7 @@ from attune_episodes.frameworks.lm_eval import rollouts_from
 from attune_episodes.frameworks.lm_eval.arguments import ARGUMENTS, PREFIX
 from attune_rewards.predictions import STAGES
 from tests.endpoint import answers_of, serve
-from tests.extras.harness.evaluating import CLOSE, FOLDER
+from tests.extras.lm_eval.evaluating import CLOSE, FOLDER
 from tests.extras.pages import DOCS, run_page
 from tests.frameworks.lm_eval.test_logs import log, samples
 from tests.running.playing import sample

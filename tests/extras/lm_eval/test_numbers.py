@@ -21,7 +21,7 @@ from attune_rewards.predictions import STAGES
 from tests.data.builders import Json
 from tests.endpoint import Answers, answers_of, serve
 from tests.endpoint.answers import Change
-from tests.extras.harness.evaluating import CLOSE, evaluate, manager, scored, scored_again
+from tests.extras.lm_eval.evaluating import CLOSE, evaluate, manager, scored, scored_again
 from tests.running.playing import QUICK, play, sample
 
 ONCE = Patience(asks=1, retries=QUICK.retries, first_wait=QUICK.first_wait)

@@ -16,8 +16,8 @@ from attune_episodes.frameworks.lm_eval import rollouts_from
 from tests import PATIENCE
 from tests.command import attune, read
 from tests.endpoint import answers_of, serve
-from tests.extras.harness.evaluating import CLOSE
-from tests.extras.harness.test_numbers import noisy
+from tests.extras.lm_eval.evaluating import CLOSE
+from tests.extras.lm_eval.test_numbers import noisy
 from tests.running.playing import sample
 
 COMMAND = """

@@ -1,4 +1,4 @@
-"""The tests of the extra `harness`: lm-evaluation-harness itself against a chat server on loopback."""
+"""The tests of the extra `lm-eval`: lm-evaluation-harness itself against a chat server on loopback."""
 
 from __future__ import annotations
 
