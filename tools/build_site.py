@@ -18,9 +18,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import typer
 from sphinx.cmd.build import build_main
 
+from attune_env.cli import app
 from attune_env.report.analyses import CHAPTERS
 from attune_episodes.policies import POLICIES
 from attune_rewards.reward.presets import REWARDS
@@ -32,7 +35,7 @@ GROUPS = {
     "Evaluate": "evaluate policies report migration draft-judge lm-eval inspect verifiers profile-prediction",
     "Train": "training trl trainers openenv gymnasium",
     "Understand": "rewards custom-reward audit statistics performance",
-    "Reference": "gallery metrics formats importing python",
+    "Reference": "gallery commands metrics formats importing python",
     "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",
 }
 """Heading of the navigation -> its pages, in order."""
@@ -58,6 +61,8 @@ ENVIRONMENTS = (
 )
 """Name, framework, and where the docstring stands."""
 SOURCES = (".", "envs", "rewards", "data")
+OPTION = re.compile(r"(?<![\w`-])(--[a-z-]+)")
+"""An option in a text, whose hyphens the site would join to a dash."""
 
 
 def public_packages() -> list[ModuleType]:
@@ -145,6 +150,29 @@ def gallery() -> str:
     )
 
 
+def commands() -> str:
+    """Markdown of the page that lists every command with its arguments and options, from the command line."""
+    blocks = ["# Commands", "What `attune COMMAND --help` says of each command."]
+    told: list[tuple[str, Any]] = [("attune", typer.main.get_command(app))]
+    while told:
+        name, command = told.pop(0)
+        told[:0] = [(f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items()]
+        if hasattr(command, "commands"):
+            continue
+        with command.make_context(name, [], resilient_parsing=True) as context:
+            rows = [
+                (
+                    f"`{term.partition('  ')[0]}`",
+                    OPTION.sub(r"`\1`", " ".join(text.split()).replace("|", "\\|")),
+                )
+                for term, text in (one.get_help_record(context) or ("", "") for one in command.params)
+                if term and term != "--help"
+            ]
+        about = " ".join((command.help or "").partition("\n\n")[0].split())
+        blocks += [f"## {name}", about, table(("argument or option", "what it does"), rows)]
+    return "\n\n".join(blocks)
+
+
 def place(path: str) -> str | None:
     """Where a file of the checkout stands in the site; None if it is not in it."""
     if path.startswith("docs/"):
@@ -173,7 +201,7 @@ def write_source(folder: Path) -> None:
     shutil.copy(DOCS / "conf.py", folder)
     pages = {page.name: linked(f"docs/{page.name}") for page in DOCS.glob("*.md")}
     pages |= {name: linked(name) for name in PROJECT}
-    pages |= {"gallery.md": gallery(), **dict((*examples(), *reference()))}
+    pages |= {"gallery.md": gallery(), "commands.md": commands(), **dict((*examples(), *reference()))}
     for caption, names in GROUPS.items():
         entries = names.replace(" ", "\n")
         pages["index.md"] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
