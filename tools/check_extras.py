@@ -1,4 +1,4 @@
-"""What the base checks do not cover, one after the other.
+"""Run the checks that `make check` leaves out, one after the other.
 
 * `tests/extras/<name>/` for what the venv of the checks has and takes long to test: run in it.
 * The tests of a package in it whose releases break things: with the oldest and the newest release that
@@ -31,7 +31,7 @@ from tools.pages import ROOT
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 IN_DEV = ("chromium", "hub", "verifiers")
-"""What needs no more than the checks and takes long to test, a browser or Prime's command: in their venv."""
+"""Tests that run in the venv of the checks but take long: a browser, Prime's command, verifiers."""
 ENDS = {"verifiers": ("tests/extras/verifiers", "tests/frameworks/verifiers")}
 """Package of that venv -> what is run with the oldest and the newest release that is admitted."""
 TORCH = "torch==2.13.0"

@@ -112,7 +112,7 @@ def check_readme(python: Path, copy: Path) -> None:
 
 
 def check_metadata(wheel: Path) -> None:
-    """What a package index and the Hub show: name, description, licence, keywords, tags, README."""
+    """Check what a package index and the Hub show: name, description, licence, keywords, tags, README."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     with zipfile.ZipFile(wheel) as packed:
         (name,) = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]

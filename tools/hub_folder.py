@@ -32,7 +32,7 @@ COPIED = (
     "name", "version", "description", "requires-python", "license", "tags", "scripts", "entry-points",
     "optional-dependencies",
 )  # fmt: skip
-"""What its project table has from ours as it is."""
+"""Fields copied unchanged from our project table to its own."""
 ARGUMENTS = {
     "env.taskset": AttuneTasksetConfig,
     "env.taskset.task.draft-judge": AttuneTaskConfig.model_fields["draft_judge"].annotation,

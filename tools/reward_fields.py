@@ -1,4 +1,4 @@
-"""What docs/custom-reward.md shows: the example, and what a part of your own receives.
+"""Write into docs/custom-reward.md the example, and the fields that a part of your own receives.
 
 The tables are made from the classes' own docstrings. `catalogue` writes them.
 """

@@ -71,7 +71,8 @@ def evaluate(
     wanted = modes_named(modes)
     settings = asking.settings(path, seed or 0)
     everything = read_data(path, skip_invalid=selection.skip_invalid)
-    chosen = selected(everything, selection.where)[: selection.number]
+    met = selected(everything, selection.where)
+    chosen = met[: selection.number]
     (evaluated,) = servers.chosen_models(provider, [model], server, drawn)
     judges = servers.chosen_judges(evaluated, judging, server)
     if server.dry_run:
@@ -92,7 +93,7 @@ def evaluate(
     # one that stopped would be compared on whichever conversations came first
     if run.stopped is None and run.written + run.complete_before:
         play_and_report(
-            *(output, everything, chosen, path, selection), modes=wanted, settings=settings, seed=seed or 0
+            *(output, everything, met, path, selection), modes=wanted, settings=settings, seed=seed or 0
         )
     else:
         print("no report is made: the run is not complete", file=sys.stderr)
@@ -116,7 +117,7 @@ def check_places(output: Path) -> None:
 def play_and_report(
     output: Path,
     everything: Conversations,
-    chosen: Conversations,
+    met: Conversations,
     data: str,
     selection: shared.Selection,
     *,
@@ -126,9 +127,9 @@ def play_and_report(
 ) -> None:
     """Play every built-in policy, score what is in a folder, show the leaderboard and write the report.
 
-    `everything` are all conversations of `data`, and `chosen` those of `selection`, which are scored.
+    `everything` are all conversations of `data`, and `met` those that meet the conditions of `selection`; the
+    first `selection.number` of these are played and scored.
     """
-    from attune_data.selection import select
     from attune_env.cli.report import command_of
     from attune_env.report.analyses.leaderboard import leaderboard_table
     from attune_env.report.analyses.sources import Sources, read_parts
@@ -138,6 +139,7 @@ def play_and_report(
     from attune_env.running import run_builtin
 
     scores, page = output / "scores.json", output / "report"
+    chosen = met[: selection.number]
     alone = len({one.participant for one in chosen}) < 2
     names = [name for name in BUILTIN if not (alone and name in FITTED)]
     if alone:
@@ -159,7 +161,6 @@ def play_and_report(
     left_out(problems, skip=selection.skip_invalid)
     found = [result for result in found if result.record["conversationId"] in chosen.by_id]
     # as `attune score`: the fingerprint in the file is that of all that meet the conditions
-    met = select(everything, selection.where) if selection.where else everything
     content = score_results(found, met, ground_truth=data, where=selection.where)
     write_json(scores, content)
     try:
@@ -170,7 +171,7 @@ def play_and_report(
     parts, warnings = read_parts(asked, command_of(asked))
     tell(warnings)
     with stoppable():
-        made = write_report(page, parts, Wanted(("svg",)), progress=progress_bar)
+        made = write_report(page, parts, Wanted(), progress=progress_bar)
     for part in parts:
         leaderboard_table(part.study).print()
     for line in made.said:

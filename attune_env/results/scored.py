@@ -34,7 +34,7 @@ class ScoredResults:
         return record if isinstance(record, dict) and _names(record) == names else None
 
     def prediction(self, record: Mapping[str, Any], conversation: Conversation) -> ConversationPrediction:
-        """What a record of this folder says about its conversation."""
+        """The prediction in a record of this folder; each record is parsed once."""
         names = _names(record)
         if names not in self._predictions:
             self._predictions[names] = read_record(record, conversation)[0]

@@ -33,7 +33,7 @@ class RejudgeJob(Job):
 
     before: Mapping[str, Any] = field(default_factory=dict)
     prediction: ConversationPrediction = field(default_factory=lambda: ConversationPrediction(""))
-    """What the record of before says."""
+    """The prediction in the existing record."""
     in_place: bool = False
     """Whether its file is replaced; otherwise a different one is written."""
 

@@ -1,4 +1,4 @@
-"""What a run counts: conversations, calls, troubles, usage, and prompts that the server seems to cut."""
+"""`Tally`: a run's counts of conversations, calls, troubles and usage, and of prompts that seem cut."""
 
 from __future__ import annotations
 

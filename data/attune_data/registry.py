@@ -1,4 +1,4 @@
-"""What the modules of a package add to it, found by folder: one new file adds one thing.
+"""Find what the modules of a package add to it: one new file in its folder adds one thing.
 
 A module says what it adds in a variable at its top level, such as `POLICIES`. `Registry` reads a literal from
 the source, so that names and descriptions are known before anything is imported; `collected` imports.

@@ -56,7 +56,7 @@ class Analysis:
     place: float = math.inf
     """Its place in the chapter; without one, it is among the last."""
     inputs: str = "–"
-    """What it needs besides scores, in words."""
+    """Its inputs besides scores, described in words."""
 
     def run(self, study: Study) -> Finding:
         """Apply it to a study; raises `Absent` if the inputs do not allow it."""

@@ -35,9 +35,9 @@ class Corpus:
     home: Path
     """Its folder; the folder's name is the corpus's."""
     about: str
-    """What it is, in a few words."""
+    """A description of a few words."""
     noun: str
-    """What it is called in a sentence, such as "sample"."""
+    """The noun for it in a sentence, such as "sample"."""
     files: str = "."
     """The path of its files inside `home`: `conversation_N.json`, or, if it has splits, a folder for each
     split with a file `<id>.json` for each conversation."""

@@ -1,4 +1,4 @@
-"""What a data name means: a corpus, a path, a mixture or a dataset; and the error for a name that is none.
+"""Resolve the name of data to a corpus, a path, a mixture or a dataset; raise one error for all others.
 
 A name is tried in this order:
 

@@ -109,7 +109,7 @@ class Source:
 
     @cached_property
     def parts(self) -> tuple[Conversations, ...]:
-        """What is read: the sources of an endless mixture, otherwise all conversations as one set.
+        """The sets that are read: the sources of an endless mixture, otherwise one of all conversations.
 
         Raises DataError if the data cannot be read or nothing is selected; when training,
         BenchmarkTrainingError for benchmark records, and SettingsError for other data not to be trained on.

@@ -1,4 +1,4 @@
-"""What a plan's replies say: the typed prediction of a conversation, and its official result record."""
+"""Turn the replies to a plan into a conversation's typed prediction and its official result record."""
 
 from __future__ import annotations
 

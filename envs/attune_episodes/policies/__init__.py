@@ -45,13 +45,13 @@ Kind = Literal["content-free", "shallow", "reader", "oracle"]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is known of a policy before it is made."""
+    """The description of a policy, available before it is made."""
 
     kind: Kind
     uses: str
     """The information it uses."""
     answers: str
-    """What it answers."""
+    """The answers it gives."""
     fitted: bool = False
     """Whether it is fitted on participants other than those it plays."""
     seeded: bool = False

@@ -1,4 +1,4 @@
-"""What the built-in policies have in common."""
+"""Base classes of the built-in policies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BuiltinPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a built-in policy is made from, by `make(name, given)` in its module."""
+    """The arguments from which `make(name, given)` in a policy's module makes it."""
 
     conversations: Sequence[Conversation]
     """Those it will play."""

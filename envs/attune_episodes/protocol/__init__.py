@@ -1,1 +1,1 @@
-"""What is asked: settings, prompts, the plan of a conversation's requests, and the schemas of answers."""
+"""The protocol: settings, prompts, the plan of a conversation's requests, and the schemas of answers."""

@@ -31,7 +31,7 @@ from attune_rewards.record.marks import Place
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked about a conversation, and what came back: the part of a record beside the prediction."""
+    """The contents of a record besides the prediction: the questions, their outcomes and the raw replies."""
 
     settings: Mapping[str, Any]
     """How it was asked, with at least `mode`, `stages` and `panas_strategy`."""

@@ -76,7 +76,7 @@ class CustomPart(Part):
     annotated: AnnotatedFunction | None = field(default=None, hash=False)
     """Whether the annotations define the part in a request of its stage; None if they always do."""
     again: Callable[[], Part] | None = field(default=None, compare=False, repr=False)
-    """What reads the part again, if `read_reward` read it from a file or a module."""
+    """The function that reads the part again, if `read_reward` read it from a file or a module."""
 
     def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
         """Whether it is scored in a request: in its stage, where `annotated` says so."""

@@ -1,4 +1,4 @@
-"""What Inspect runs: the task of the arguments, and the solver, which sends every request of the plan."""
+"""Make the task that Inspect runs, and its solver, which sends every request of the plan."""
 
 from __future__ import annotations
 

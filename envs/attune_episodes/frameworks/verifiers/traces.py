@@ -1,4 +1,4 @@
-"""What a trace of verifiers carries for us: the task's data, the state, and the raw replies."""
+"""Store our data in a trace of verifiers and read it: the task's data, the state, and the raw replies."""
 
 from __future__ import annotations
 

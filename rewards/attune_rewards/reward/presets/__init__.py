@@ -11,7 +11,7 @@ from attune_data.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What is known of a preset before it is made."""
+    """The description of a preset, available before it is made."""
 
     text: str
     """What it rewards, and what it is for."""
