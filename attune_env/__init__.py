@@ -1,9 +1,10 @@
 """attune-env: AttuneBench as a Gym-style environment and a reward library.
 
 Each annotated conversation is an episode, each request asks for one prediction, and the return of the
-episode is the benchmark's score. Importing the package imports Gymnasium and registers the environment
-`Attune/Conversation-v0`; the public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset`
-are for verifiers, which takes seconds to import; where it is installed, a star import loads them too.
+episode is the benchmark's score. Importing the package imports Gymnasium and registers the environments
+`Attune/Conversation-v0` and `Attune/Live-v0`; the public names load on first use. `AttuneEnv`,
+`AttuneHarness` and `AttuneTaskset` are for verifiers, which takes seconds to import; where it is installed, a
+star import loads them too.
 """
 
 from __future__ import annotations
@@ -111,5 +112,6 @@ def __getattr__(name: str) -> Any:
     return import_module("attune_env.testing") if name == "testing" else _load(name)
 
 
-if "Attune/Conversation-v0" not in registry:  # importing again (importlib.reload) changes nothing
-    register("Attune/Conversation-v0", entry_point="attune_episodes.frameworks.gymnasium:ConversationEnv")
+for _id, _class in (("Conversation", "gymnasium:ConversationEnv"), ("Live", "gymnasium.live:LiveEnv")):
+    if f"Attune/{_id}-v0" not in registry:  # importing again (importlib.reload) changes nothing
+        register(f"Attune/{_id}-v0", entry_point=f"attune_episodes.frameworks.{_class}")

@@ -15,6 +15,7 @@ autodoc_class_signature = "separated"
 myst_heading_anchors = 4
 html_theme = "furo"
 html_copy_source = False
+html_extra_path = ["extra"]  # what lies at the site's root as it is: the JSON Schemas
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"

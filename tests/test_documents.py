@@ -14,16 +14,17 @@ from attune_episodes.policies import POLICIES
 from tests.documents import LINK, ROOT, check_document, check_links
 from tests.extras import pages
 from tools import catalogue
-from tools.hub_folder import card
+from tools.hub_card import card
 
 FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
-TESTED_ELSEWHERE = {"plain_loop.py"}
-"""Examples that `tests/training` runs and looks at closely."""
+TESTED_ELSEWHERE = {"plain_loop.py", "app.py"}
+"""What `tests/training` runs and looks at closely, and the server that NeMo Gym starts by itself."""
 SMALLER: Final[dict[str, tuple[str, ...]]] = {
     "map_rows.py": ("10", "2"),
+    "prepare.py": ("-n", "2"),
 }
 """Options with which an example takes seconds."""
 EXAMPLES = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import os
 import re
 import shutil
@@ -25,17 +26,18 @@ from sphinx.cmd.build import build_main
 
 from attune_env.cli import app
 from attune_env.report.analyses import CHAPTERS
+from attune_env.schemas import SCHEMAS, json_schema
 from attune_episodes.policies import POLICIES
 from attune_rewards.reward.presets import REWARDS
 from tools.pages import DOCS, ROOT, table
 
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": "protocol data data-cards",
+    "Start": "protocol data study data-cards",
     "Evaluate": "evaluate policies report migration draft-judge lm-eval inspect verifiers profile-prediction",
     "Train": "training trl trainers openenv gymnasium",
     "Understand": "rewards custom-reward audit statistics performance",
-    "Reference": "gallery commands metrics formats importing python",
+    "Reference": "gallery commands metrics formats schemas importing python",
     "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",
 }
 """Heading of the navigation -> its pages, in order."""
@@ -52,7 +54,7 @@ ENVIRONMENTS = (
         "verifiers, prime-rl, the Environments Hub",
         "envs/attune_episodes/frameworks/verifiers/run.py:AttuneEnv",
     ),
-    ("attune_env/attune", "Inspect", "attune_env/inspect_task.py:attune"),
+    ("attune_env/attune", "Inspect", "attune_env/inspect_task/tasks.py:attune"),
     (
         "attune serve openenv",
         "OpenEnv",
@@ -173,6 +175,18 @@ def commands() -> str:
     return "\n\n".join(blocks)
 
 
+def schemas(folder: Path) -> str:
+    """Markdown of the page that leads to the JSON Schemas, which it writes to `schemas/` in a folder."""
+    (folder / "schemas").mkdir(parents=True)
+    rows = []
+    for name, schema in SCHEMAS.items():
+        path = f"schemas/{name}.json"
+        (folder / path).write_text(json.dumps(json_schema(name), indent=1) + "\n", encoding="utf-8")
+        rows.append((f'<a href="{path}">{name}.json</a>', schema.about))
+    about = "Draft 2020-12, of the [file formats](formats.md). `attune data schema NAME` prints one."
+    return "\n\n".join(["# JSON Schemas", about, table(("schema", "files"), rows)])
+
+
 def place(path: str) -> str | None:
     """Where a file of the checkout stands in the site; None if it is not in it."""
     if path.startswith("docs/"):
@@ -201,7 +215,8 @@ def write_source(folder: Path) -> None:
     shutil.copy(DOCS / "conf.py", folder)
     pages = {page.name: linked(f"docs/{page.name}") for page in DOCS.glob("*.md")}
     pages |= {name: linked(name) for name in PROJECT}
-    pages |= {"gallery.md": gallery(), "commands.md": commands(), **dict((*examples(), *reference()))}
+    pages |= {"gallery.md": gallery(), "commands.md": commands(), "schemas.md": schemas(folder / "extra")}
+    pages |= dict((*examples(), *reference()))
     for caption, names in GROUPS.items():
         entries = names.replace(" ", "\n")
         pages["index.md"] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"

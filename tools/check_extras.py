@@ -46,6 +46,8 @@ ABOVE = {"skyrl": "3.12"}
 """Extra -> the Python that its tests run on where there is one: SkyRL 0.3 cannot be imported before it."""
 APART = ("inspect", "openenv")
 """Extras that verifiers holds at an old release where both are installed."""
+WITH_APART = ("openai", "inspect-evals-lint")
+"""What their tests use beside them: a provider of Inspect, and the linter of its register."""
 BESIDE_VERIFIERS = {"inspect": "inspect-ai<0.3.259"}
 """Extra -> the releases that work beside verifiers, which wants openai<3."""
 TOOLS = ("aiohttp", "hypothesis", "jsonschema", "pytest", "pytest-xdist", "scikit-learn")
@@ -108,7 +110,7 @@ def without_verifiers(project: dict[str, Any]) -> bool:
     with fresh(folder):
         return (
             run(sys.executable, "-m", "venv", folder)
-            and run(*pip, "--editable", f"{ROOT}[report,train,{','.join(APART)}]", "openai", *beside)
+            and run(*pip, "--editable", f"{ROOT}[report,train,{','.join(APART)}]", *WITH_APART, *beside)
             and run(python, "-m", "pip", "check")
             and tested(python, "apart", *(f"tests/extras/{name}" for name in APART))
         )

@@ -2,27 +2,21 @@
 
 It is attune-env itself: the same four packages, command and entry points, so that nothing is lost whichever
 is installed last. verifiers and datasets are requirements of it, since the Hub's own command installs no
-extra, and its README is a card generated from what the packages define.
+extra. Its README is a generated card (`tools.hub_card`), and `outputs` holds example rollouts
+(`tools.hub_outputs`).
 """
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-from attune_episodes.frameworks.verifiers.arguments import (
-    AttuneHarnessConfig,
-    AttuneTaskConfig,
-    AttuneTasksetConfig,
-)
+from tools.hub_card import card, project
+from tools.hub_outputs import about, write_outputs
 from tools.pages import ROOT
 
 PACKAGES = ("attune_env", "envs/attune_episodes", "rewards/attune_rewards", "data/attune_data")
@@ -33,71 +27,6 @@ COPIED = (
     "optional-dependencies",
 )  # fmt: skip
 """Fields copied unchanged from our project table to its own."""
-ARGUMENTS = {
-    "env.taskset": AttuneTasksetConfig,
-    "env.taskset.task.draft-judge": AttuneTaskConfig.model_fields["draft_judge"].annotation,
-    "env.agent.harness": AttuneHarnessConfig,
-}
-"""Prefix of the flags -> the configuration that they set."""
-
-RELATIVE_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)[^)\s]+\)")
-
-USE = """
-## Use
-
-```console
-vf-eval attune-env -m MODEL -n 3
-vf-eval attune-env -m MODEL -n 3 --env.taskset.data written --env.taskset.training true \\
-  --env.taskset.granularity request --env.taskset.reward skill
-```
-
-The first line evaluates on three of the bundled conversations. The second asks single requests about the
-written corpus, with the reward meant for training. To evaluate or train on your own conversations:
-`--env.taskset.data FOLDER`.
-"""
-
-
-def project(folder: Path) -> dict[str, Any]:
-    """The project table of a folder's pyproject.toml."""
-    table: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return table
-
-
-def section(file: str, heading: str) -> str:
-    """A second-level section of a Markdown file."""
-    text = (ROOT / file).read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    assert found, f"{file} has no section {heading!r}"
-    return found[0].strip()
-
-
-def arguments() -> Iterator[str]:
-    """Lines of a table: each flag with its default and what it means."""
-    yield "| flag | default | meaning |"
-    yield "|---|---|---|"
-    for prefix, config in ARGUMENTS.items():
-        assert isinstance(config, type)
-        assert issubclass(config, BaseModel)
-        own = [name for name in config.model_fields if name in config.__annotations__]
-        for name in own:
-            field = config.model_fields[name]
-            default = field.get_default(call_default_factory=True)
-            if name == "id" or isinstance(default, BaseModel):
-                continue
-            shown = "" if default is None else f"`{json.dumps(default)}`"
-            meaning = " ".join((field.description or "").split()).replace("|", "\\|")
-            yield f"| `--{prefix}.{name.replace('_', '-')}` | {shown} | {meaning} |"
-
-
-def card() -> str:
-    """The README of the environment; a relative link, which leads nowhere on the Hub, becomes its text."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    opening = text[: text.index("\n![")].replace("# attune-env\n", "", 1).strip()
-    baselines = section("README.md", "What a score is worth").partition("Four more things")[0]
-    parts = ["# attune-env", opening, USE.strip(), section("docs/index.md", "Datasheet")]
-    parts += ["## Arguments", "\n".join(arguments()), baselines.strip(), "## Licence"]
-    parts.append("Code MIT; the bundled conversations and the wording of the questions CC BY 4.0.")
-    return RELATIVE_LINK.sub(r"\1", "\n\n".join(parts)) + "\n"
 
 
 def pyproject() -> str:
@@ -134,8 +63,8 @@ def make_hub_folder(folder: Path) -> None:
     without = shutil.ignore_patterns("__pycache__")
     for package in PACKAGES:
         shutil.copytree(ROOT / package, folder / Path(package).name, ignore=without)
-    (folder / "README.md").write_text(card(), encoding="utf-8")
     (folder / "pyproject.toml").write_text(pyproject(), encoding="utf-8")
+    (folder / "README.md").write_text(card(about(write_outputs(folder))), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -108,7 +108,8 @@ MUTANTS: Final = (
     ("unmarked-is-own", "data/test_provenance.py data/source/test_guard.py",
      'return self.provenance or "[-benchmark-]{+own+}"'),
     ("a-mix-passes", "data/test_provenance.py data/source/test_guard.py",
-     '= ([-"benchmark", "filler", "imported", "own"-]{+"own", "imported", "filler", "benchmark"+})'),
+     '= ([-"benchmark", "filler", "study", "imported", "played", "own"-]'
+     '{+"own", "imported", "study", "filler", "benchmark"+})'),
     ("the-files-mark-beats-the-folder", "data/test_provenance.py",
      "[-forced or conversation.provenance-]{+conversation.provenance or forced+} or default"),
     ("linked-files-are-no-benchmark", "data/test_provenance.py",

@@ -1,6 +1,6 @@
-"""Remake the picture of the README: the report on the built-in policies, with Debian's Chromium.
+"""Remake the pictures of the README and the docs, with Debian's Chromium.
 
-python -m tools.picture
+python -m tools.picture [report] [study]
 """
 
 from __future__ import annotations
@@ -8,8 +8,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Final
 
+from attune_env.study.events import Store
+from attune_env.study.folder import new_study, read_study
+from attune_env.study.scripted import Participant
+from attune_env.study.serving import serving
 from tools.pages import DOCS
 
 IMAGES = DOCS / "images"
@@ -17,26 +23,54 @@ CHROMIUM = (
     *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
 )
-SIZE = "1200,1100"
+REPORT = "1200,1100"
 """Shows the page down to the end of the leaderboard."""
+PHONE = "500,1100"
+PAGES: Final = ("say", "judge", "compare")
+"""The kinds of pages of a study that the docs show."""
+FILLED: Final = (
+    ("FILL IN: a crisis line of your country", "Crisis line"), ("FILL IN: its number", "0800 000 000"),
+    ("FILL IN: the emergency number", "000"), ("FILL IN: your name and institution", "A. Researcher"),
+    ("FILL IN: your e-mail address", "study@example.org"),
+)  # fmt: skip
+
+
+def shoot(folder: Path, address: str, name: str, size: str) -> None:
+    """Take a picture of a page."""
+    profile, picture = f"--user-data-dir={folder}/profile", f"--screenshot={IMAGES / name}"
+    command = [*CHROMIUM, profile, f"--window-size={size}", picture, address]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def report(folder: Path) -> None:
+    """The report on every built-in policy over the sample."""
+    demo = (sys.executable, "-m", "attune_env", "demo", "-o", "demo")
+    subprocess.run(demo, check=True, cwd=folder, capture_output=True)
+    shoot(folder, (folder / "demo" / "report" / "report.html").as_uri(), "report.png", REPORT)
+
+
+def study(folder: Path) -> None:
+    """Pages of a study, as a scripted participant comes to them."""
+    path = new_study(folder / "study")
+    text = path.read_text(encoding="utf-8")
+    for old, new in FILLED:
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    made, missing = read_study(path.parent), list(PAGES)
+    with Store(made.database) as store, serving(made, store) as address:
+        link = f"{address}/{store.link(store.invite(time.time() + 1_000))}"
+        for page in Participant(link).walk():
+            kind = page.step.partition(".")[0]
+            if kind in missing and page.step != "say.1":
+                missing.remove(kind)
+                shoot(folder, link, f"study-{kind}.png", PHONE)
 
 
 def main() -> None:
-    """Play every built-in policy over the sample and take a picture of the report."""
-    with tempfile.TemporaryDirectory() as folder:
-        demo = (sys.executable, "-m", "attune_env", "demo", "-o", "demo")
-        subprocess.run(demo, check=True, cwd=folder, capture_output=True)
-        subprocess.run(
-            [
-                *CHROMIUM,
-                f"--user-data-dir={folder}/profile",
-                f"--window-size={SIZE}",
-                f"--screenshot={IMAGES / 'report.png'}",
-                (Path(folder) / "demo" / "report" / "report.html").as_uri(),
-            ],
-            check=True,
-            stderr=subprocess.DEVNULL,
-        )
+    """Remake the pictures that are named, or all."""
+    for name in sys.argv[1:] or ("report", "study"):
+        with tempfile.TemporaryDirectory() as folder:
+            {"report": report, "study": study}[name](Path(folder))
 
 
 if __name__ == "__main__":

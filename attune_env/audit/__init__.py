@@ -2,6 +2,17 @@
 
 from attune_env.audit.answers import RuleError, broken_rules
 from attune_env.audit.auditing import Audit, audit, policy_count, total_seconds
+from attune_env.audit.checks import audit_record, is_audit
 from attune_env.audit.tables import audit_tables
 
-__all__ = ["Audit", "RuleError", "audit", "audit_tables", "broken_rules", "policy_count", "total_seconds"]
+__all__ = [
+    "Audit",
+    "RuleError",
+    "audit",
+    "audit_record",
+    "audit_tables",
+    "broken_rules",
+    "is_audit",
+    "policy_count",
+    "total_seconds",
+]

@@ -7,8 +7,10 @@ bootstraps that resample participants.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 import numpy as np
@@ -27,6 +29,7 @@ from attune_env.audit.attacks import (
     play,
 )
 from attune_env.audit.constants import Rewards
+from attune_env.audit.random_reward import beside_random
 from attune_env.audit.verdict import GATED, ORACLE_SLACK, Row, Verdict
 from attune_env.statistics import Bootstrap
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
@@ -56,6 +59,8 @@ class Audit:
     """Part -> policy -> mean score, before baselines are subtracted."""
     measured_again: tuple[str, ...]
     """Rewards with constants from some of these people, measured again for each fold on the others."""
+    seconds: Mapping[str, float]
+    """Policy -> how long it was fitted and played."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
@@ -84,12 +89,16 @@ def audit(
     measured = Rewards(rewards, prior, conversations, settings)
     kinds: dict[str, str] = {}
     played: dict[str, Played] = {}
+    seconds: dict[str, float] = defaultdict(float)
+    began = monotonic()
     for policy, kind, under in _policies(conversations, settings, prior, measured):
         kinds[policy.name] = kind
         found = play(conversations, policy, settings, under)
         first = played.setdefault(policy.name, found)
         first.totals |= found.totals  # the search is played once per reward
         first.parts |= found.parts
+        seconds[policy.name] += monotonic() - began
+        began = monotonic()
         if on_done is not None:
             on_done()
     owners = np.array([conversation.participant for conversation in conversations])
@@ -110,6 +119,8 @@ def audit(
         )
         for name, one in played.items()
     )
+    truth = np.array([one.strict for one in played.values()], dtype=float)
+    answer = [row.answers for row in rows]
     verdicts = []
     for place, (reward, spec) in enumerate(rewards.items()):
         gold = oracle[place]
@@ -129,6 +140,7 @@ def audit(
                 ),
                 oracle=_mean(gold[~np.isnan(gold)].tolist()),
                 participants=len(set(owners[~np.isnan(gold)])),
+                random=beside_random(totals[answer, place], truth[answer]),
             )
         )
     return Audit(
@@ -139,6 +151,7 @@ def audit(
         verdicts=tuple(verdicts),
         parts=_parts(played, rewards),
         measured_again=measured.again,
+        seconds=dict(seconds),
     )
 
 

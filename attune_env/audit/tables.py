@@ -1,10 +1,11 @@
-"""The tables of an audit: verdicts, what every policy gains, and in which parts."""
+"""The tables of an audit: verdicts, the RFC's checks, what every policy gains, and in which parts."""
 
 from __future__ import annotations
 
 import math
 
 from attune_env.audit.auditing import Audit
+from attune_env.audit.checks import CHECKS, CORRELATION, FLOOR_MARGIN, Check, checks
 from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS
 from attune_env.tables.cells import DASH, interval_text, share_text
 from attune_env.tables.table import Table
@@ -13,7 +14,7 @@ from attune_rewards.bootstrap import RESAMPLES
 
 def audit_tables(found: Audit) -> list[Table]:
     """All tables of an audit, in reading order."""
-    return [_verdicts(found), _policies(found), _parts(found)]
+    return [_verdicts(found), _checks(found), _policies(found), _parts(found)]
 
 
 def _verdicts(found: Audit) -> Table:
@@ -67,6 +68,37 @@ def _verdicts(found: Audit) -> Table:
             "measured again for each fold of participants, on the others."
         )
     return table
+
+
+def _checks(found: Audit) -> Table:
+    table = Table(
+        "What do OpenEnv's checks say?",
+        ("reward", *(one.partition(".")[2].replace("_", " ") for one in CHECKS)),
+    )
+    for verdict in found.verdicts:
+        table.rows.append((verdict.reward, *(_checked(one) for one in checks(found, verdict))))
+    table.notes = [
+        "The checks of OpenEnv's RFC 008 against reward hacking, and two of our own. oracle max: what the "
+        "annotations' own answers earn. floor gap: how much less silence earns, at least "
+        f"{FLOOR_MARGIN}. canary floor, adversarial floor, sycophancy: the highest gain over the prior, "
+        f"below {GATE}, of the exploits, of all attacks, and of the exploit that agrees with everything. "
+        "The RFC takes silence as the floor; here constant answers are legal and earn more, so the prior is "
+        "the floor.",
+        "gameability gap: Spearman's correlation of the return and the strict Composite across the policies "
+        f"that answer, mean over conversations, at least {CORRELATION}. random reward: what that correlation "
+        "reaches by chance, if the same returns are dealt at random. These two decide no verdict: a reward "
+        "of a single question says little about the whole task.",
+    ]
+    return table
+
+
+def _checked(check: Check) -> str:
+    said = check.measured
+    gain = said["gain"]["mean"] if "gain" in said else None
+    number = next(
+        (said[name] for name in ("chance", "correlation", "gap", "oracle_reward") if name in said), gain
+    )
+    return f"{check.status} {_number(number)}"
 
 
 def _policies(found: Audit) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from attune_env.audit.random_reward import RandomReward
 from attune_env.statistics import Interval
 
 GATE: Final = 0.02
@@ -17,6 +18,18 @@ MIN_PARTICIPANTS: Final = 100
 ORACLE_SLACK: Final = 1e-9
 GATED: Final = ("content-free", "exploit", "searched")
 """Kinds of policies that understand nothing; none of them may beat the prior."""
+
+ANSWERING: Final = ("content-free", "shallow", "reader")
+"""Kinds of policies that answer as asked, by which a reward is set beside a random one."""
+
+
+def shown(gains: Mapping[str, Interval]) -> list[str]:
+    """The policies whose gain over the prior is shown by its interval and large enough to count."""
+    return [
+        name
+        for name, gain in gains.items()
+        if (gain.high or 0.0) >= GATE and ((gain.low or 0.0) > 0 or (gain.mean or 0.0) >= GATE)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,11 @@ class Row:
         """Whether it is an attack that must not beat the prior."""
         return self.kind in GATED and self.name != "prior"
 
+    @property
+    def answers(self) -> bool:
+        """Whether it gives every request an answer of its own: neither silent, degenerate nor the oracle."""
+        return self.kind in ANSWERING and self.name != "empty"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -61,6 +79,8 @@ class Verdict:
     """Mean return of the annotations' own answers; NaN if nothing is scored."""
     participants: int
     """Number of participants in conversations in which this reward scores anything."""
+    random: RandomReward | None = None
+    """The reward beside a random one; None if all policies that answer earn the same. It decides nothing."""
 
     @property
     def best(self) -> str:
@@ -99,12 +119,8 @@ class Verdict:
     @property
     def reasons(self) -> list[str]:
         """The reasons why it fails; empty if it does not."""
-        shown = [
-            name
-            for name, gain in self.gains.items()
-            if (gain.high or 0.0) >= GATE and ((gain.low or 0.0) > 0 or (gain.mean or 0.0) >= GATE)
-        ]
-        found = [f"{', '.join(shown)} earns more than the prior"] if shown else []
+        above = shown(self.gains)
+        found = [f"{', '.join(above)} earns more than the prior"] if above else []
         if self.beats_oracle:
             found.append(f"beaten by {', '.join(self.beats_oracle)}")
         return found

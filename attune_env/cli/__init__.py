@@ -11,11 +11,12 @@ import typer
 
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one_line
 from attune_data.version import __version__
-from attune_env.cli import data, profile, rewards, serve
+from attune_env.cli import data, profile, rewards, serve, study
 from attune_env.cli.demo import demo
 from attune_env.cli.evaluate import evaluate
 from attune_env.cli.options import command
 from attune_env.cli.paths import paths
+from attune_env.cli.publish import push, schema, to_parquet
 from attune_env.cli.report import report, stats, subset
 from attune_env.cli.run import rejudge, run
 from attune_env.cli.score import score
@@ -55,8 +56,11 @@ def _root(
 
 for function in (demo, evaluate, run, rejudge, score, report, subset, stats, view):
     command(app, panel=EVALUATE)(function)
+for published in (to_parquet, push, schema):
+    command(data.app)(published)
 app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
+app.add_typer(study.app, name="study", rich_help_panel=DATA)
 app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
 app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
 command(app, panel=TRAIN)(paths)

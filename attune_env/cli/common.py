@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -45,6 +46,12 @@ def tell(problems: Sequence[Problem]) -> None:
     """Print problems on standard error, one per line."""
     for problem in problems:
         print(f"{problem.severity}: {problem}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, as escapes where a terminal would act on characters or could not show them."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(value, ensure_ascii=sys.stdout.isatty() or not utf8, indent=1))
 
 
 def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:

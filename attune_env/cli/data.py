@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -13,14 +12,14 @@ import typer
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line
 from attune_env.cli import shared
-from attune_env.cli.common import numbers_of, read_data, tell
+from attune_env.cli.common import numbers_of, print_json, read_data, tell
 from attune_env.cli.options import NEEDED, argument, command, option
 
 if TYPE_CHECKING:
     from attune_data import Conversation
     from attune_data.importing import Imported
 
-app = typer.Typer(help="Validate, describe, split and import conversations.", no_args_is_help=True)
+app = typer.Typer(help="Validate, describe, split, import and publish conversations.", no_args_is_help=True)
 imports = typer.Typer(
     help="Convert other data sets to this format without adding any information.",
     no_args_is_help=True,
@@ -85,9 +84,7 @@ def stats(
     loaded = read_data(path, skip_invalid=skip_invalid, where=where)
     facts = describe(loaded) | {"fingerprint": loaded.fingerprint}
     if as_json:
-        # as escapes where a terminal would act on some characters, or could not show them
-        utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        print(json.dumps(facts, ensure_ascii=sys.stdout.isatty() or not utf8, indent=1))
+        print_json(facts)
         return
     for table in data_tables(facts, f"{path}, {where}" if where else path):
         table.print()
@@ -208,7 +205,7 @@ def prism(
 app.add_typer(imports, name="import")
 
 
-def _writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation]], object]:
+def writer(output: Path, *, overwrite: bool) -> Callable[[Iterable[Conversation]], object]:
     """Write conversations as lines if the output's name says so, else as a folder of files.
 
     Raises SettingsError or DataError for an unsuitable output, before anything is read.
@@ -233,7 +230,7 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
     """Read another data set, write it to `output`, and report what it contains."""
     from attune_env.tables.table import Table
 
-    write = _writer(output, overwrite=overwrite)
+    write = writer(output, overwrite=overwrite)
     imported = read()
     for problem in imported.conversations.left_out:
         print(f"left out: {problem}", file=sys.stderr)

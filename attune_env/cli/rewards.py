@@ -13,7 +13,7 @@ import typer
 
 from attune_data.errors import SettingsError
 from attune_env.cli import shared
-from attune_env.cli.common import command_line, progress_bar, read_data
+from attune_env.cli.common import command_line, print_json, progress_bar, read_data
 from attune_env.cli.options import CHOSEN, argument, command, option
 
 app = typer.Typer(help="List, explain and audit rewards.", no_args_is_help=True)
@@ -61,7 +61,10 @@ def audit(
     reward: list[str] | None = option(
         "A reward to audit; may be repeated. By default, all presets.", metavar="PRESET|FILE|MODULE:NAME"
     ),
-    output: Path | None = option("Also write the tables to this Markdown file.", None, "-o"),
+    output: Path | None = option(
+        "Also write this file: the JSON if its name ends in .json, else the tables as Markdown.", None, "-o"
+    ),
+    as_json: bool = option("Print JSON, with OpenEnv's checks, instead of tables.", False, "--json"),
     where: str | None = shared.WHERE,
     overwrite: bool = shared.OVERWRITE_FILE,
     skip_invalid: bool = shared.SKIP_INVALID,
@@ -77,9 +80,13 @@ def audit(
     Example: attune rewards audit --reward skill
 
     Example: attune rewards audit --reward my_reward.py --data sample
+
+    Example: attune rewards audit --reward my_reward.py --json
     """
     from attune_env.audit import audit as play_attacks
-    from attune_env.audit import audit_tables, policy_count, total_seconds
+    from attune_env.audit import audit_record, audit_tables, is_audit, policy_count, total_seconds
+    from attune_env.results import check_replaceable as check_json
+    from attune_env.results import write_json
     from attune_env.tables.markdown import check_replaceable, write_markdown
     from attune_rewards.reward.spec import PRESETS
     from attune_rewards.reward.spec_files import read_reward
@@ -88,8 +95,11 @@ def audit(
     names = [one.name for one in specs]
     if len(set(names)) < len(names):
         raise SettingsError(f"two rewards have the same name: {', '.join(names)}; rename one")
-    if output is not None:
+    to_json = output is not None and output.suffix == ".json"
+    if output is not None and not to_json:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
+    elif output is not None and not overwrite:
+        check_json(output, is_audit, "report of an audit")
     conversations = read_data(data, skip_invalid=skip_invalid, where=where)
     policies = policy_count(len(specs))
     what = f"{', '.join(names)} on {len(conversations)} conversations"
@@ -105,12 +115,18 @@ def audit(
                 print(f"about {math.ceil(minutes)} min in all", file=sys.stderr, flush=True)
 
         found = play_attacks(conversations, specs, on_done=played)
-    tables = audit_tables(found)
-    for table in tables:
-        table.print()
+    tables, record = audit_tables(found), audit_record(found)
+    if as_json:
+        print_json(record)
+    else:
+        for table in tables:
+            table.print()
     if output is not None:
-        typed = command_line("rewards", "audit", data=data, reward=reward or [], where=where)
-        write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
-        print(f"wrote {output}")
+        if to_json:
+            write_json(output, record)
+        else:
+            typed = command_line("rewards", "audit", data=data, reward=reward or [], where=where)
+            write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
+        print(f"wrote {output}", file=sys.stderr if as_json else sys.stdout)
     if found.failed:
         raise typer.Exit(1)

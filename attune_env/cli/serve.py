@@ -30,7 +30,7 @@ class Selected:
     where: str | None = shared.WHERE
     split: str | None = _chosen("The split to use, if the data set has several.")
     number: int | None = shared.NUMBER
-    provenance: Literal["imported", "own", "filler", "benchmark"] | None = _chosen(
+    provenance: Literal["imported", "own", "played", "study", "filler", "benchmark"] | None = _chosen(
         "Provenance of records that do not state one."
     )
 

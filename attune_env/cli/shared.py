@@ -38,7 +38,8 @@ RECORDED_DATA = option(
 FORMATS = option("With -o: the figures' formats; may be repeated. By default, only svg.")
 SEED = option("Seed for all random draws.", 0)
 DATA_ARGUMENT = argument(
-    f"Folder of conversation_N.json files, .json or .jsonl file, saved dataset, dataset name, {CORPORA}.",
+    "Folder of conversation_N.json files, .json, .jsonl or .parquet file, saved dataset, dataset name, "
+    f"{CORPORA}.",
     "PATH",
 )
 DATA = option(f"The annotated conversations: a path, {CORPORA}.", NEEDED, "-d", metavar="PATH", panel=CHOSEN)

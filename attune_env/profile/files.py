@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from typing_extensions import TypedDict  # before Python 3.12, pydantic cannot read that of `typing`
 
 from attune_data import Conversation, Conversations, __version__
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
@@ -21,10 +23,34 @@ from attune_env.profile.request import template_fingerprint
 from attune_env.results.files import Names, existing_record, read_result, safe_name, source_file
 from attune_rewards.record.marks import mapping, marks_of
 
-MODE: Final = "profile"
+MODE: Final[Literal["profile"]] = "profile"
 """Used instead of a mode, since these records belong to none of the protocol's modes."""
 KIND: Final = "profile prediction (experimental)"
 PREFIX: Final = "_profile_"
+
+
+class GuessMarks(TypedDict):
+    """What determines a guess; runs add the reply, its outcome and its usage."""
+
+    versions: dict[str, str]
+    provenance: str
+    asked: dict[str, Any]
+
+
+class GuessFields(TypedDict):
+    """The fields of a file of guesses."""
+
+    kind: str
+    warning: str
+    conversationId: str
+    source_file: str | None
+    em_model: str
+    mode: Literal["profile"]
+    run_timestamp: str
+    predicted: dict[str, Any]
+    api_cost: float | None
+    duration_seconds: float | None
+    attune: GuessMarks
 
 
 @dataclass(frozen=True)
@@ -92,14 +118,14 @@ class GuessFile:
         seconds: float | None = None,
     ) -> dict[str, Any]:
         """The record of the guesses; `marks` are the reply, its outcome and the usage of the call."""
-        identity, em_model, mode = self.names
-        return {
+        identity, em_model, _ = self.names
+        record: GuessFields = {
             "kind": KIND,
             "warning": " ".join(WARNING),
             "conversationId": identity,
             "source_file": self.source_file,
             "em_model": em_model,
-            "mode": mode,
+            "mode": MODE,
             "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
             "predicted": {field.name: plain(guesses.get(field.name)) for field in self.form.fields},
             "api_cost": cost,
@@ -108,9 +134,9 @@ class GuessFile:
                 "versions": {"attune-env": __version__},
                 "provenance": about.origin,
                 "asked": dict(self.asked),
-                **marks,
             },
         }
+        return {**record, "attune": {**record["attune"], **marks}}
 
 
 def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guessed], list[Problem]]:

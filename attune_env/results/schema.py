@@ -9,12 +9,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from attune_data.errors import DataError, Problem, show
+from attune_data.format.json_schema import schema_of
 from attune_data.format.validate import problems_of
 
 LARGEST: Final = 1e6
 """Larger than any metric; means of numbers close to the largest float would overflow."""
 SHOWN: Final = 20
 """Most problems listed for one file, since one wrong field may occur in thousands of entries."""
+SCORES: Final = (
+    "A file of scores from `attune score`. Beyond this schema, the same models and modes are in "
+    "`conversations` and `aggregates`, and what occurs twice has the same scores."
+)
 _ADVICE: Final = "make the file again with `attune score`"
 
 
@@ -31,8 +36,9 @@ def _metric(value: object) -> object:
     return value
 
 
-Number = Annotated[Any, BeforeValidator(_number)]
-Metric = Annotated[Any, BeforeValidator(_metric)]
+_Written = Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None
+Number = Annotated[Any, BeforeValidator(_number, json_schema_input_type=_Written)]
+Metric = Annotated[Any, BeforeValidator(_metric, json_schema_input_type=_Written | dict[str, _Written])]
 Times = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
@@ -97,6 +103,11 @@ class _Scores(_Part):
     metadata: _Metadata
     conversations: list[_Entry] = Field(min_length=1)
     aggregates: list[_Group]
+
+
+def scores_schema() -> dict[str, Any]:
+    """The JSON Schema of a scores file."""
+    return schema_of(_Scores, "scores", SCORES)
 
 
 def check_scores(scores: Mapping[str, Any], file: str) -> None:

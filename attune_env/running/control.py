@@ -42,12 +42,10 @@ class Control:
         """The current number of concurrent attempts, at most `most`."""
         self.running = 0
         self.max_calls, self.max_cost = options.max_calls, options.max_cost
-        self.sent = 0
-        self.answered = 0
+        self.sent, self.answered, self.spent = options.used
+        """Requests, answers, and dollars as far as known."""
         self.faults: Counter[str] = Counter()
         """Kind of fault -> number of attempts that ended with it."""
-        self.spent = 0.0
-        """Dollars spent, as far as known."""
         self.stopped = asyncio.Event()
         self.reason: StopRun | None = None
         self._free = asyncio.Condition()

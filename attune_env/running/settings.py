@@ -156,6 +156,8 @@ class Options:
     """Number of HTTP requests, including retries, after which it stops."""
     max_cost: float | None = None
     """Dollars after which it stops."""
+    used: tuple[int, int, float] = (0, 0, 0.0)
+    """Requests, answers and dollars of an earlier stage, which count towards the caps."""
     finish_ok: tuple[str, ...] = ()
     """Finish reasons that count as the model's own end although nobody knows them."""
     redo: frozenset[str] = frozenset()

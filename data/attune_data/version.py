@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 DISTRIBUTIONS: Final = ("attune-env", "openenv-attune-env")
-"""Names under which the packages are installed: whole, and the lower floors with OpenEnv's server."""
+"""Names under which the packages are installed: by themselves, and with OpenEnv's server."""
 
 
 def _installed() -> str:

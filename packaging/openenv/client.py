@@ -1,5 +1,7 @@
-"""The client of a session, where OpenEnv looks for it."""
+"""The client of a session, under the names by which OpenEnv's AutoEnv and AutoAction look for it."""
 
-from attune_episodes.frameworks.openenv import AttuneClient
+from attune_episodes.frameworks.openenv import AttuneAction, AttuneClient, AttuneObservation
 
-__all__ = ["AttuneClient"]
+AttuneEnv = AttuneClient
+
+__all__ = ["AttuneAction", "AttuneClient", "AttuneEnv", "AttuneObservation"]

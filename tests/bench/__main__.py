@@ -24,6 +24,7 @@ from tests.bench.gymnasium_bench import gymnasium_speed
 from tests.bench.measuring import ratio, seconds, told
 from tests.bench.memory_bench import memory
 from tests.bench.report_bench import report_speed, statistics_speed
+from tests.bench.study_bench import study_speed
 from tests.bench.trainers_bench import trainers_speed
 from tests.bench.verifiers_bench import verifiers_speed
 
@@ -131,5 +132,6 @@ if __name__ == "__main__":
     for measure in (
         scoring_against_validation, scoring_against_prompts, import_against_base, loading, memory,
         gymnasium_speed, trainers_speed, verifiers_speed, endpoint_speed, statistics_speed, report_speed,
+        study_speed,
     ):  # fmt: skip
         measure()

@@ -32,7 +32,7 @@ def against_inspect(
     from inspect_ai import eval as evaluate
     from inspect_ai.model import get_model
 
-    from attune_env.inspect_task import attune
+    from attune_env.inspect_task.tasks import attune
 
     def theirs(many: int) -> None:
         """Asks the same, with the same schemas."""

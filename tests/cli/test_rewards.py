@@ -160,7 +160,7 @@ def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: 
     assert verdicts["skill+talk"][1].startswith("FAILS: quotes, searched earns more than the prior")
     page = (tmp_path / "audit.md").read_text("utf-8")
     assert f"`attune {command}`" in page
-    assert page.count("\n## ") == 3
+    assert page.count("\n## ") == 4
     assert all(line.endswith("|") for line in page.splitlines() if line.startswith("|"))
 
 
@@ -173,6 +173,20 @@ def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     attune_here(f"{ask} --overwrite", tmp_path)
     assert (tmp_path / "notes.md").read_text("utf-8").startswith("<!-- made by attune rewards audit")
     attune_here(ask, tmp_path)  # an earlier page may be
+
+
+def test_the_audit_is_json_on_request(tmp_path: Path) -> None:
+    (tmp_path / "scores.json").write_text("{}")
+    data_folder(tmp_path / "data")
+    ask = "rewards audit --data data --reward preference --json -o"
+    assert (
+        "expected a new name or an earlier report of an audit"
+        in attune_here(f"{ask} scores.json", tmp_path, 1)[1]
+    )
+    out, err = attune_here(f"{ask} audit.json", tmp_path)
+    assert json.loads(out) == json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert json.loads(out)["rewards"][0]["results"][0]["check_id"] == "semantic.oracle_max"
+    assert "wrote audit.json" in err
 
 
 def test_the_page_in_the_docs_is_of_this_data_and_these_parts() -> None:

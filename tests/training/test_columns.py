@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,46 @@ def test_rows_keep_all_that_matters_in_skyrls_columns() -> None:
     assert row["reward_spec"] == {"method": "rule", "ground_truth": ROWS[5]["truth"]}
     assert row["prompt"] == ROWS[5]["prompt"]
     assert (row["extra_info"]["index"], row["extra_info"]["reward"]) == (5, "skill")
+
+
+def test_whole_conversations_keep_each_truth_and_say_what_a_prompt_adds_to_the_chat() -> None:
+    for prompts in ("full", "compact"):
+        rows = training_dataset("sample", number=3, prompts=prompts)
+        made = to_skyrl(rows, whole=True)
+        assert made.info.description == rows.info.description
+        assert [one["extra_info"]["conversation_id"] for one in made] == [
+            "sample-01",
+            "sample-02",
+            "sample-03",
+        ]
+        left = iter(rows)
+        for one in made:
+            turns = json.loads(one["reward_spec"]["ground_truth"])
+            assert one["extra_info"]["requests"] == len(turns)
+            assert one["env_class"] == "attune-conversation"
+            said = one["prompt"]
+            for new, truth in turns:
+                row = next(left)
+                said = [*said, *new]
+                assert truth == row["truth"]
+                assert said[-1] == row["prompt"][-1]
+                wanted = [one["content"] for one in row["prompt"] if one["role"] == "user"]
+                asked = [one["content"] for one in said if one["role"] == "user"]
+                assert [text for text in asked if text in wanted] == wanted
+        assert next(left, None) is None
+
+
+@pytest.mark.parametrize(
+    "given", [{"shuffle": 1}, {"sampling": "weight"}, {"number": 1, "shuffle": 1}], ids=str
+)
+def test_rows_out_of_order_are_no_whole_conversations(given: Any) -> None:
+    with pytest.raises(DataError, match=r"conversation \"sample-\d+\".*leave out shuffle and sampling"):
+        to_skyrl(training_dataset("sample", **{"number": 3} | given), whole=True)
+
+
+def test_a_stream_has_no_whole_conversations() -> None:
+    with pytest.raises(TypeError, match=r"whole conversations need a Dataset: give number=…"):
+        to_skyrl(training_dataset(Source([(SAMPLE, 2)])), whole=True)
 
 
 @pytest.mark.parametrize("convert", [to_verl, to_skyrl])

@@ -1,8 +1,8 @@
 """Attacks that use one superficial feature of a request without understanding it.
 
 Each takes the prior's answers and changes them according to one visible feature: which reply was recorded,
-how long texts and words are, which feelings a message names. The built-in policy `surface` combines all of
-them, fitted on other participants.
+how long texts and words are, how warm a reply sounds, which feelings a message names. The built-in policy
+`surface` combines all of them but warmth, fitted on other participants.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from attune_env.audit.attacks.exploits import Body, Written
+from attune_env.audit.attacks.sycophancy import warmth
 from attune_episodes.parsing import render
 from attune_episodes.policies.constant import MIDPOINT
 from attune_episodes.policies.shallow import named_feelings, pick_by
@@ -39,6 +40,7 @@ SURFACE: Final[Mapping[str, Written]] = {
     "longer-reply": _picking(lambda request, text: len(text)),
     "shorter-reply": _picking(lambda request, text: -len(text)),
     "shorter-words": _picking(lambda request, text: -word_length(text)),
+    "warmer-reply": _picking(lambda request, text: warmth(text)),
     "named-feelings": _copied,
 }
 """Name -> the function that writes a reply from the prior's answers and one visible feature."""

@@ -63,6 +63,21 @@ _DATA: Final[Mapping[str, tuple[Note, ...]]] = {
         )
         for name, what in SHIPPED.items()
     },
+    "study": (
+        (
+            "Data",
+            "Conversations of a study with participants, under the licence that its export states. They are "
+            "not the benchmark, so numbers from them cannot be compared with published ones.",
+        ),
+    ),
+    "played": (
+        (
+            "Data",
+            "Conversations of people played by language models, whose feelings and wishes a program decided. "
+            "They are not the benchmark: numbers from them cannot be compared with published ones, and say "
+            "nothing about people.",
+        ),
+    ),
     "imported": (
         (
             "Data",
@@ -76,6 +91,8 @@ DATA: Final = {
     "benchmark": "AttuneBench",
     "filler": "filler (not AttuneBench)",
     "own": "own (not AttuneBench)",
+    "played": "played by language models (not AttuneBench)",
+    "study": "a study (not AttuneBench)",
     "imported": "imported (not AttuneBench)",
     **{
         name: f"{name} (fictional, written by language models; not AttuneBench, and not for ranking models)"

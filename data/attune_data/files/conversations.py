@@ -145,10 +145,12 @@ class Conversations(Sequence[Conversation]):
 
 
 def common_mark(origins: Iterable[Provenance]) -> Provenance:
-    """The mark of a whole set: the first of benchmark, filler, imported and own that any record has.
+    """The mark of a whole set: the first that any record has.
+
+    The order is benchmark, filler, study, imported, played, own.
 
     An empty set counts as benchmark.
     """
     marks = set(origins)
-    order: tuple[Provenance, ...] = ("benchmark", "filler", "imported", "own")
+    order: tuple[Provenance, ...] = ("benchmark", "filler", "study", "imported", "played", "own")
     return next((mark for mark in order if mark in marks), "benchmark")

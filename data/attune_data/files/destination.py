@@ -18,12 +18,17 @@ from typing import IO, Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.files.rows import file_number
+from attune_data.files.tables import PARQUET, PARQUET_FOLDER
 from attune_data.jsonio import MAX_BYTES
 
 _DATASET_FILE: Final = re.compile(r"data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow")
 """Files that `save_to_disk` leaves in a folder, and that `datasets` later puts beside them."""
 _BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
 """Files written next to the rows; other programs use these names too, so they do not prove a data set."""
+CARD: Final = "README.md"
+"""The name of a dataset card."""
+CARD_MARK: Final = "<!-- dataset card written by attune-env -->"
+"""What a card ends with that may be replaced: people write files of that name too."""
 
 
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
@@ -83,6 +88,10 @@ def _is_data(path: Path, *, or_part: bool = True) -> bool:
         return False
     if path.name in _BESIDE_ROWS:
         return any(_DATASET_FILE.fullmatch(beside.name) for beside in path.parent.iterdir())
+    if path.name == CARD:
+        return path.read_bytes().rstrip().endswith(CARD_MARK.encode())
+    if path.suffix == PARQUET:
+        return path.parent.name == PARQUET_FOLDER
     return file_number(path.name) is not None or bool(_DATASET_FILE.fullmatch(path.name))
 
 

@@ -1,7 +1,4 @@
-"""Read records from folders, JSONL files and `datasets`, each record with its place.
-
-A row of a dataset has either the record's fields as columns, or one column `record` with its JSON text.
-"""
+"""Read records from folders and JSONL files, each record with its place."""
 
 from __future__ import annotations
 
@@ -14,9 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
-from attune_data.extras import needs_extra
-from attune_data.format.fingerprint import without_nulls
+from attune_data.errors import DataError, Problem, one_line
 from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
 
 Row = tuple[str, Callable[[], Any]]
@@ -37,6 +32,11 @@ def file_number(name: str) -> int | None:
     """N of `conversation_N.json`; None for any other name (pass the name without its folder)."""
     match = _FILE_NAME.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def has_files(folder: Path) -> bool:
+    """Whether a folder has a file `conversation_N.json`."""
+    return any(file_number(file.name) is not None for file in folder.iterdir())
 
 
 def is_near_miss(name: str) -> bool:
@@ -107,52 +107,3 @@ def _record(path: Path, offset: int, length: int, where: str) -> Any:
     except UnicodeDecodeError as error:
         raise bad_byte(where, offset, error) from error
     return parse_json(text, where, if_cut="it is cut off: download it again, or write one record per line")
-
-
-def is_saved_dataset(path: Path) -> bool:
-    """Whether a folder was written by `save_to_disk`."""
-    return (path / "dataset_dict.json").exists() or (path / "state.json").exists()
-
-
-def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
-    """The rows of a saved dataset (a path) or of one that `datasets` loads by name.
-
-    Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
-    """
-    with needs_extra("train", "datasets"):
-        import datasets
-
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # failures are reported below
-    saved = isinstance(source, Path)
-    try:
-        loaded = datasets.load_from_disk(str(source)) if saved else datasets.load_dataset(str(source))
-    except Exception as error:  # it raises many kinds of errors, all of which mean "not readable"
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        if saved:
-            found = f"a saved dataset that cannot be loaded: {why}"
-            wanted, advice = "a folder written by save_to_disk, with at least one row", ""
-        else:
-            found = f"no such path, and no dataset of that name could be loaded: {why}"
-            wanted, advice = "an existing path or the name of a dataset", "check the spelling and the network"
-        raise DataError(Problem(str(source), "", found, wanted, advice)) from error
-    if isinstance(loaded, datasets.DatasetDict):
-        if split is None and len(loaded) > 1:
-            names = ", ".join(map(one_line, loaded))
-            raise SettingsError(f"{source} has the splits {names}; choose one (split=…)")
-        if split is not None and split not in loaded:
-            raise UnknownNameError("split", split, loaded)
-        loaded = loaded[split or next(iter(loaded))]
-    # as Arrow, not decoded: decoding images or audio would open the paths and URLs in them
-    rows = loaded.with_format("arrow")
-    for index in range(len(rows)):
-        where = f"{source}[{index}]"
-        yield where, partial(_row, rows, index, where)
-
-
-def _row(rows: Any, index: int, where: str) -> Any:
-    (row,) = rows[index].to_pylist()
-    if "record" not in row:
-        return without_nulls(row)
-    if not isinstance(row["record"], str):
-        raise DataError(Problem(where, "record", show(row["record"]), "the JSON text of one conversation"))
-    return parse_json(row["record"], where)

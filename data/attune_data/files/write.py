@@ -16,7 +16,9 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.extras import needs_extra
 from attune_data.files.destination import check_jsonl, create, in_place_of, temporary
 from attune_data.files.rows import file_name
+from attune_data.files.tables import no_bars
 from attune_data.format.schema import Conversation
+from attune_data.jsonio import is_sound
 
 
 def write_folder(
@@ -50,7 +52,7 @@ def _write_files(conversations: Iterable[Conversation], folder: Path, numbers: I
             found = "too few numbers" if number is None else f"the number {number}"
             raise SettingsError(f"{found} for the files: each conversation needs its own, 0 or more")
         taken.add(number)
-        text = _text(conversation, indent=1) + "\n"
+        text = record_text(conversation, indent=1) + "\n"
         (folder / file_name(number)).write_text(text, encoding="utf-8", newline="\n")
     return len(taken)
 
@@ -90,7 +92,7 @@ def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite:
     try:
         with create(fresh, path) as stream:
             for conversation in _written(conversations):
-                stream.write(_text(conversation, indent=None) + "\n")
+                stream.write(record_text(conversation, indent=None) + "\n")
                 written += 1
         check_jsonl(path, overwrite=overwrite)  # another process may have written there meanwhile
         os.replace(fresh, path)
@@ -109,18 +111,13 @@ def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwr
         import datasets
         from datasets.table import InMemoryTable
 
-    bars = not datasets.are_progress_bars_disabled()
     with in_place_of(folder, overwrite=overwrite) as fresh:
-        texts = [_text(conversation, indent=None) for conversation in _written(conversations)]
+        texts = [record_text(conversation, indent=None) for conversation in _written(conversations)]
         # otherwise the fingerprint, and so the bytes, would be random
         content = hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
         dataset = datasets.Dataset(InMemoryTable.from_pydict({"record": texts}), fingerprint=content)
-        datasets.disable_progress_bars()
-        try:
+        with no_bars():
             dataset.save_to_disk(str(fresh))
-        finally:
-            if bars:
-                datasets.enable_progress_bars()
     return len(texts)
 
 
@@ -140,6 +137,12 @@ def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
         raise SettingsError("nothing to write: there are no conversations")
 
 
-def _text(conversation: Conversation, *, indent: int | None) -> str:
-    """The record as text, including its provenance mark."""
-    return json.dumps(conversation.to_record(), ensure_ascii=False, indent=indent, allow_nan=False)
+def record_text(conversation: Conversation, *, indent: int | None) -> str:
+    """The record as text, including its provenance mark; raises DataError if no file can hold it."""
+    text = json.dumps(conversation.to_record(), ensure_ascii=False, indent=indent, allow_nan=False)
+    if not is_sound(text):
+        raise DataError(
+            Problem("conversations to write", show(conversation.conversation_id),
+                    "a lone surrogate (half of a character)", "valid Unicode", "replace the character")
+        )  # fmt: skip
+    return text

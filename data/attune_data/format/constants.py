@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 Answer = Literal["yes", "no", "na"]
 ResponseName = Literal["original", "alternate", "human"]
 Side = Literal["A", "B"]
-Provenance = Literal["imported", "own", "filler", "benchmark"]
+Provenance = Literal["imported", "own", "played", "study", "filler", "benchmark"]
 PROVENANCES: Final[tuple[Provenance, ...]] = get_args(Provenance)
 
 RESPONSES: Final[tuple[ResponseName, ...]] = ("original", "alternate", "human")

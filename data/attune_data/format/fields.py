@@ -7,7 +7,7 @@ own; writing uses the format's own only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 from weakref import WeakValueDictionary
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
@@ -100,8 +100,13 @@ def expected(text: str) -> PydanticCustomError:
     return PydanticCustomError("expected", "{expected}", {"expected": text})
 
 
-def _read(look_up: Callable[[Any], object], text: str, *, optional: bool = True) -> BeforeValidator:
-    """Read a value by a table of spellings; null is accepted if the value may be left out."""
+def _read(
+    look_up: Callable[[Any], object], text: str, written: Any, *, optional: bool = True
+) -> BeforeValidator:
+    """Read a value by a table of spellings; null is accepted if the value may be left out.
+
+    `written` is the type of the values as the format writes them, for its JSON Schema.
+    """
 
     def read(value: object) -> object:
         if value is None and optional:
@@ -110,7 +115,7 @@ def _read(look_up: Callable[[Any], object], text: str, *, optional: bool = True)
             raise expected(text)
         return found
 
-    return BeforeValidator(read)
+    return BeforeValidator(read, json_schema_input_type=written | None if optional else written)
 
 
 def _in(table: Mapping[object, object]) -> Callable[[object], object]:
@@ -136,12 +141,13 @@ _RATING = "a whole number from 1 to 7"
 _SIDE = '"A" or "B" (null if none was annotated)'
 _NAME = '"original", "alternate" or "human"'
 _ITEM = f"one of the 20 PANAS items: {', '.join(affect.EMOTIONS)}"
-AnswerField = Annotated[Answer | None, _read(read_answer, '"yes", "no" or "na"')]
-ResponseField = Annotated[ResponseName, _read(_in(RESPONSE_NAMES), _NAME, optional=False)]
-WinnerField = Annotated[Side | None, _read(_in(WINNERS), _SIDE)]
-IntensityField = Annotated[int | None, _read(_intensity, f"{_RATING} (or mild, moderate, intense)")]
-EmotionField = Annotated[str, _read(_emotion, _ITEM, optional=False)]
-Rating = Annotated[int | None, _read(_rating, _RATING)]
+_SEVEN = Annotated[int, Field(ge=1, le=7)]
+AnswerField = Annotated[Answer | None, _read(read_answer, '"yes", "no" or "na"', Answer)]
+ResponseField = Annotated[ResponseName, _read(_in(RESPONSE_NAMES), _NAME, ResponseName, optional=False)]
+WinnerField = Annotated[Side | None, _read(_in(WINNERS), _SIDE, Side)]
+IntensityField = Annotated[int | None, _read(_intensity, f"{_RATING} (or mild, moderate, intense)", _SEVEN)]
+EmotionField = Annotated[str, _read(_emotion, _ITEM, Literal[affect.EMOTIONS], optional=False)]
+Rating = Annotated[int | None, _read(_rating, _RATING, _SEVEN)]
 
 
 class Record(BaseModel):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, StrictInt, StrictStr, field_serializer, field_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, field_serializer, field_validator
 
 from attune_data.format import affect
 from attune_data.format.constants import Answer, Provenance, ResponseName
@@ -128,6 +128,9 @@ class Turn(Record):
         }
 
 
+_Total = Annotated[float, Field(ge=10, le=70)]
+
+
 class Panas(Record):
     """Positive and negative affect at one moment: 20 items (1–7) and their two totals (10–70)."""
 
@@ -136,7 +139,9 @@ class Panas(Record):
     responses: dict[StrictStr, Rating] | None = None
     """Item (benchmark spelling) -> 1–7, or None if it was left out. Unknown keys are kept but not read."""
 
-    @field_validator("total_positive_affect", "total_negative_affect", mode="before")
+    @field_validator(
+        "total_positive_affect", "total_negative_affect", mode="before", json_schema_input_type=_Total | None
+    )
     @classmethod
     def _number(cls, value: object) -> object:
         if value is None or (type(value) in (int, float) and 10 <= value <= 70):  # type: ignore[operator]
@@ -212,12 +217,24 @@ class ParticipantProfile(Record):
     conversation_topic_attitude: StrictStr | None = None
 
 
+class Terms(Record):
+    """The terms under which a participant of a study gave a conversation."""
+
+    name: StrictStr | None = None
+    """The study's name."""
+    licence: StrictStr | None = None
+    train: StrictBool = False
+    """Whether licence and consent allow training."""
+
+
 class Conversation(Memoised):
     """One annotated conversation: an episode of the environment, a record of the benchmark."""
 
     conversation_id: Annotated[StrictStr, Field(min_length=1, max_length=200)] = named("conversationId")
     provenance: Provenance | None = None
     """The mark in the file; None counts as "benchmark" (see `origin`)."""
+    study: Terms | None = None
+    """For conversations of a study; without terms, they may not be trained on."""
     metadata: Metadata | None = None
     participant_profile: ParticipantProfile | None = named("participant_profile", default=None)
     pre_panas: Panas | None = named("prePanas", default=None)

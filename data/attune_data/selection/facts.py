@@ -65,14 +65,14 @@ def facts_of(conversation: Conversation) -> Facts:
     """Collect every field that the conversation states.
 
     If a name occurs in several places, the conversation's own fields take precedence, then metadata, then
-    the profile.
+    the profile, then the terms of a study.
     """
     facts: dict[str, tuple[Value, ...]] = {
         "conversation_id": (conversation.conversation_id,),
         "provenance": (conversation.origin,),
         "turns": (float(len(conversation.turns)),),
     }
-    for part in (conversation.metadata, conversation.participant_profile):
+    for part in (conversation.metadata, conversation.participant_profile, conversation.study):
         for name, value in _leaves(part.model_dump() if part else {}):
             values = _values(value)
             if values is not None:

@@ -25,6 +25,11 @@ TO_TRAIN: Final = "written"
 """The corpus that training uses where no data is named."""
 TO_EVALUATE: Final = "to evaluate in an environment, set training=False"
 """The way on for those who do not train, in refusals."""
+BY_MODELS: Final = (
+    "Language models wrote these conversations and their annotations for attune-env: no real person took "
+    "part, and nothing here says what people feel or want. Credit attune-env when you redistribute them."
+)
+"""The notice of a corpus that people had no part in."""
 _PACKAGE: Final = Path(__file__).parents[1]
 
 
@@ -44,6 +49,9 @@ class Corpus:
     splits: tuple[str, ...] = ()
     read: Callable[[Path], Any] | None = None
     """The function that reads a file of a split as a record, if it is not JSON in the benchmark's format."""
+    licence: str | None = None
+    notice: str = ""
+    """What a dataset card says of it when it is published."""
     training: str | None = None
     """The only split that may be trained on; None if all of the corpus may. The records of a corpus with such
     a split give its name as `metadata.model`."""

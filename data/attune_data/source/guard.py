@@ -1,7 +1,8 @@
-"""The guard before training: refuses filler, and data that is only for evaluation.
+"""The guard before training: refuses filler, and data that is not for training.
 
-Data that is only for evaluation: benchmark records, by their authors' rule, and the splits of named corpora
-that are kept for it, such as `written:test`.
+Data that is not for training: benchmark records, by their authors' rule; conversations of a study, unless
+its licence and the participant allow it; and the splits of named corpora that are kept for evaluation, such
+as `written:test`.
 
 All code that makes training rows or training episodes passes its conversations through here first. A sequence
 is checked completely when it is passed; of a lazy source, the first item is checked then and every other item
@@ -10,7 +11,7 @@ when it is reached, so that endless streams can be guarded too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -22,13 +23,16 @@ from attune_data.source.corpora import TO_EVALUATE, TO_TRAIN, corpora, corpus
 
 SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
-_WAYS_ON: Final = (
-    "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Instead, "
-    f'train on the written corpus, load("{TO_TRAIN}:train"), on your own data, or on imported data '
-    '(attune data import). If unmarked records are your own, say so: load(path, provenance="own") (a mark in '
+_RULE: Final = "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata."
+_OWN: Final = (
+    'If unmarked records are your own, say so: load(path, provenance="own") (a mark in '
     'the file takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, '
-    'leave the benchmark out: select(conversations, "provenance!=benchmark"). allow_benchmark_training=True '
-    f"overrides this rule, and everything made with it says so; {TO_EVALUATE}"
+    'leave the benchmark out: select(conversations, "provenance!=benchmark").'
+)
+_WAYS_ON: Final = (
+    f'{_RULE} Instead, train on the written corpus, load("{TO_TRAIN}:train"), on your own data, or on '
+    f"imported data (attune data import). {_OWN} allow_benchmark_training=True overrides this rule, and "
+    f"everything made with it says so; {TO_EVALUATE}"
 )
 
 
@@ -48,7 +52,8 @@ def for_training(
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
-        SettingsError: a record is filler, or of a split of a corpus that is kept for evaluation.
+        SettingsError: a record is filler, of a study whose terms do not allow training, or of a split of a
+            corpus that is kept for evaluation.
         DataError: there is no record.
         TypeError: something in it is not a Conversation, or it is not a sequence.
     """
@@ -66,13 +71,28 @@ def for_training(
     mark = Conversations(items).provenance
     if mark == "benchmark" and not allow_benchmark_training:
         files = conversations.files if isinstance(conversations, Conversations) else {}
-        bad = [item for item in items if item.origin == "benchmark"]
-        named = ", ".join(_named(item, files.get(item.conversation_id)) for item in bad[:SHOWN])
-        more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
-        count = f"{len(bad)} of {len(items)} conversations" if len(items) > 1 else "this conversation"
-        raise BenchmarkTrainingError(f"{count} may not be trained on: {named}{more}. {_WAYS_ON}")
+        raise BenchmarkTrainingError(f"{_refused(items, files, 'trained on')}. {_WAYS_ON}")
     _check_use(items)
     return mark
+
+
+def for_publishing(conversations: Conversations) -> None:
+    """Raise BenchmarkTrainingError if a record is marked benchmark, or not marked at all.
+
+    Whoever loads a published data set can train on it, and nothing there stops them.
+    """
+    if conversations.provenance == "benchmark":
+        told = _refused(list(conversations), conversations.files, "published as a data set")
+        raise BenchmarkTrainingError(f"{told}. {_RULE} {_OWN}")
+
+
+def _refused(items: Sequence[Conversation], files: Mapping[str, str], use: str) -> str:
+    """Which conversations may not be used in some way, as the beginning of a sentence."""
+    bad = [item for item in items if item.origin == "benchmark"]
+    named = ", ".join(_named(item, files.get(item.conversation_id)) for item in bad[:SHOWN])
+    more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    count = f"{len(bad)} of {len(items)} conversations" if len(items) > 1 else "this conversation"
+    return f"{count} may not be {use}: {named}{more}"
 
 
 def training_stream(
@@ -137,6 +157,13 @@ def _check_use(conversations: Sequence[Conversation]) -> None:
                 f"corpus that are kept for evaluation ({_some(kept)}); "
                 f'train on load("{one.name}:{one.training}")'
             )
+    closed = [c for c in conversations if c.origin == "study" and not (c.study and c.study.train)]
+    if closed:
+        raise SettingsError(
+            f"{len(closed)} of {len(conversations)} conversations are from studies whose licence or whose "
+            f"participant does not allow training ({_some(closed)}); keep the others: "
+            'select(conversations, "train=true"), in mixed data "train=true|unknown"'
+        )
     filler = [c for c in conversations if c.origin == "filler"]
     if filler:
         raise SettingsError(

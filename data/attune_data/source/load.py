@@ -11,7 +11,8 @@ from typing import Any
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.files import gc_pause
 from attune_data.files.conversations import Conversations, Place
-from attune_data.files.rows import Row, dataset, folder, is_saved_dataset, jsonl
+from attune_data.files.rows import Row, folder, jsonl
+from attune_data.files.tables import holds_tables, tables
 from attune_data.format.constants import PROVENANCES, Provenance
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
@@ -38,8 +39,9 @@ def load(
     Args:
         source: `"sample"`, `"written"`, or a split such as `"written:test"` (a folder of such a name is
             `"./sample"`); a folder of `conversation_N.json`; one `.json` file; a `.jsonl` file (one record
-            per line); a folder written by `datasets.Dataset.save_to_disk`; or the name of a dataset
-            (`owner/name`), which `datasets` then loads, unless there is a path of that name.
+            per line); a folder of Parquet files, or one such file; a folder written by
+            `datasets.Dataset.save_to_disk`; or the name of a dataset (`owner/name`), which `datasets` then
+            loads, unless there is a path of that name.
         provenance: the mark of records that have none. Without it such records count as benchmark.
             Records below a folder called `Test Samples` are benchmark data in any case.
         skip_invalid: leave out records that cannot be read instead of raising; `.left_out` lists them.
@@ -99,10 +101,10 @@ def _records(name: str, path: Path | None, split: str | None) -> Iterable[Row]:
         return part.corpus.rows(part.split)
     if path is None:
         if is_dataset_name(name):
-            return dataset(name, split)
+            return tables(name, split)
         raise no_such(name)
-    if path.is_dir() and is_saved_dataset(path):
-        return dataset(path, split)
+    if holds_tables(path):
+        return tables(path, split)
     if split is not None:
         raise SettingsError(f"split {show(split)}: only datasets have splits, and {name} is not one")
     if path.is_dir():

@@ -95,7 +95,7 @@ def accepted() -> str:
     """The kinds of names that are accepted, for errors."""
     *names, last = corpora()
     return (
-        "a folder of conversation_N.json, a .json or .jsonl file, a dataset name, "
+        "a folder of conversation_N.json, a .json, .jsonl or .parquet file, a dataset name, "
         f"{', '.join(names)} or {last}"
     )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.jsonio import read_json
-from attune_data.source.corpora import Corpus
+from attune_data.source.corpora import BY_MODELS, Corpus
 from attune_data.written.compact import expand
 
 
@@ -21,4 +21,6 @@ CORPUS: Final = Corpus(
     read=expanded,
     splits=("train", "dev", "test"),
     training="train",
+    licence="CC BY 4.0",
+    notice=BY_MODELS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, takewhile
+from types import MappingProxyType
 from typing import Any
 
 from attune_data.errors import UnknownNameError
@@ -108,8 +109,12 @@ def question_about(
     conversation_id: str,
     turn: int,
     settings: Settings,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> JudgeRequest:
-    """Make the request to a judge about a draft; without a reference, nothing is rated."""
+    """Make the request to a judge about a draft; without a reference, nothing is rated.
+
+    `more` has the wording of those of the `questions` that are not in the codebook.
+    """
     book = settings.codebook
     dimensions = JUDGE_DIMENSIONS if reference else ()
     texts = [text for pair in history for text in pair] + [message, reference, draft]
@@ -121,7 +126,7 @@ def question_about(
         "reference": reference,
         "draft": draft,
         "dimensions": [(name, book.judge[name]) for name in dimensions],
-        "questions": [(id_, book.binary_text(id_, observer=True)) for id_ in questions],
+        "questions": [(id_, more.get(id_) or book.binary_text(id_, observer=True)) for id_ in questions],
     }
     messages = (Message("user", settings.prompt_set.render(JUDGE, values)),)
     return JudgeRequest(conversation_id, turn, messages, dimensions, questions)

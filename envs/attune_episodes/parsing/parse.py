@@ -84,10 +84,10 @@ def _assess(request: Request, found: Mapping[str, Any]) -> Assess | AssessHP:
     observed, preferred = (read_answers(found.get(name), request.questions) for name in _BOTH)
     if request.stage == "assess_hp":
         return AssessHP(observed, preferred, _reasoning(found))
-    return Assess(_tags(found.get("emotions")), observed, preferred, _reasoning(found))
+    return Assess(read_tags(found.get("emotions")), observed, preferred, _reasoning(found))
 
 
-def _tags(value: object) -> tuple[Tag, ...] | None:
+def read_tags(value: object) -> tuple[Tag, ...] | None:
     """Read a list of tags; a single "none" is the empty list.
 
     An entry that does not name any emotion invalidates the list, since it may mean anything.

@@ -36,6 +36,11 @@ def choice_schema(names: Sequence[str], *values: str) -> Schema:
     return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 
+def tags_schema() -> Schema:
+    """Schema of a list of feelings, each with its intensity."""
+    return {"type": "array", "items": deepcopy(_TAG)}
+
+
 def answer_schema(
     stage: Stage,
     *,
@@ -75,7 +80,7 @@ def answer_schema(
         }
     else:
         if stage == "assess":
-            properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
+            properties["emotions"] = tags_schema()
         if questions:
             both = choice_schema(questions, "yes", "no")
             properties |= {"observed": both, "preferred": deepcopy(both)}

@@ -27,6 +27,16 @@ from attune_rewards.predictions import (
     TurnPrediction,
 )
 from attune_rewards.record.marks import Place
+from attune_rewards.record.shape import (
+    Answers,
+    JudgedFields,
+    PanasFields,
+    PostFields,
+    PostMarks,
+    RecordFields,
+    TurnFields,
+    TurnMarks,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ def write_record(
             `duration_seconds`), and further ones of ours under `attune`.
     """
 
-    def marks(turn: int | None, *stages: Stage) -> dict[str, Any]:
+    def marks(turn: int | None, *stages: Stage) -> TurnMarks:
         return {
             "outcomes": {stage: asked.outcomes.get((turn, stage), "not_asked") for stage in stages},
             "replies": {
@@ -75,21 +85,22 @@ def write_record(
     turns = []
     for turn in conversation.turns:
         number = turn.turn_number
-        entry = _turn(turn, prediction.turns.get(number) or TurnPrediction(number))
-        entry["attune"] = marks(number, *TURN_STAGES)
+        told = marks(number, *TURN_STAGES)
         if shown := asked.shown.get(number):
-            entry["attune"]["shown"] = dict(shown)
-        turns.append(entry)
-    post = _post(asked, prediction.reflect or Reflect())
-    post["attune"] = {name: told for name, told in marks(None, "reflect").items() if told}
-    return {
+            told["shown"] = dict(shown)
+        turns.append(_turn(turn, prediction.turns.get(number) or TurnPrediction(number), told))
+    reflected = marks(None, "reflect")
+    last: PostMarks = {"outcomes": reflected["outcomes"]}
+    if reflected["replies"]:
+        last["replies"] = reflected["replies"]
+    record: RecordFields = {
         "conversationId": conversation.conversation_id,
         "source_file": facts.get("source_file"),
         "em_model": em_model,
         "run_timestamp": facts.get("run_timestamp") or datetime.now(UTC).isoformat(timespec="seconds"),
         "mode": asked.settings["mode"],
         "turns": turns,
-        "post_conversation": post,
+        "post_conversation": _post(asked, prediction.reflect or Reflect(), last),
         "api_cost": facts.get("api_cost"),
         "duration_seconds": facts.get("duration_seconds"),
         "attune": {
@@ -101,9 +112,10 @@ def write_record(
             **facts.get("attune", {}),
         },
     }
+    return dict(record)
 
 
-def judged_fields(judged: Judged, by_judge: Mapping[str, Judged]) -> dict[str, dict[str, Any]]:
+def judged_fields(judged: Judged, by_judge: Mapping[str, Judged]) -> JudgedFields:
     """The four `em_draft_*` fields of a turn: what the judges say together, and each by its name.
 
     A judge without a valid value for a field is left out of that field; without judges, all four are empty.
@@ -118,8 +130,10 @@ def judged_fields(judged: Judged, by_judge: Mapping[str, Judged]) -> dict[str, d
     }
 
 
-def _turn(turn: Turn, said: TurnPrediction) -> dict[str, Any]:
+def _turn(turn: Turn, said: TurnPrediction, told: TurnMarks) -> TurnFields:
     tags = said.assess.tags if said.assess else None
+    om, human = _binary(said.assess)
+    om_hp, human_hp = _binary(said.assess_hp)
     return {
         "turnNumber": turn.turn_number,
         "em_emotion_tags": (
@@ -131,24 +145,24 @@ def _turn(turn: Turn, said: TurnPrediction) -> dict[str, Any]:
         "pairwise_assignment": {
             str(i): {"A": c.response_a, "B": c.response_b} for i, c in enumerate(turn.comparisons)
         },
-        **_binary(said.assess, ""),
-        **_binary(said.assess_hp, "_hp"),
+        "em_binary_om_assessment": om,
+        "em_binary_human_prediction": human,
+        "em_binary_om_assessment_hp": om_hp,
+        "em_binary_human_prediction_hp": human_hp,
         "em_pairwise_selections": (
             {str(i): side for i, side in sorted(said.prefer.picks.items())} if said.prefer else None
         ),
         "em_four_branch_scores": {},
         **judged_fields(said.judged or Judged(), {}),
+        "attune": told,
     }
 
 
-def _binary(said: Assess | AssessHP | None, suffix: str) -> dict[str, Any]:
-    return {
-        f"em_binary_om_assessment{suffix}": dict(said.observed) if said else None,
-        f"em_binary_human_prediction{suffix}": dict(said.preferred) if said else None,
-    }
+def _binary(said: Assess | AssessHP | None) -> tuple[Answers | None, Answers | None]:
+    return (dict(said.observed), dict(said.preferred)) if said else (None, None)
 
 
-def _post(asked: Asked, reflect: Reflect) -> dict[str, Any]:
+def _post(asked: Asked, reflect: Reflect, told: PostMarks) -> PostFields:
     return {
         "panas_strategy": asked.settings["panas_strategy"],
         "pre_panas_shown": _panas(asked.pre_totals, {}) if asked.pre_totals else None,
@@ -161,10 +175,11 @@ def _post(asked: Asked, reflect: Reflect) -> dict[str, Any]:
             "q3_followUp_whatFeltOff": None if reflect.q3_follow_up is None else list(reflect.q3_follow_up),
             "fourBranchScores": dict(reflect.branches),
         },
+        "attune": told,
     }
 
 
-def _panas(sums: tuple[float | None, float | None], items: Mapping[str, int]) -> dict[str, Any]:
+def _panas(sums: tuple[float | None, float | None], items: Mapping[str, int]) -> PanasFields:
     return {
         "totalPositiveAffect": sums[0],
         "totalNegativeAffect": sums[1],

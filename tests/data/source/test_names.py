@@ -62,7 +62,8 @@ def test_a_name_of_a_dataset_has_an_owner_that_is_no_folder(
 
 def test_what_means_nothing_is_told_with_what_is_accepted_and_the_closest_name() -> None:
     accepted = (
-        "expected a folder of conversation_N.json, a .json or .jsonl file, a dataset name, sample or written"
+        "expected a folder of conversation_N.json, a .json, .jsonl or .parquet file, a dataset name, "
+        "sample or written"
     )
     for name, told in {
         "smaple": f'smaple: found no such file or folder, {accepted}; did you mean "sample"?',

@@ -69,7 +69,7 @@ def _attribute(module: str, name: str) -> Callable[[], object]:
         ("train", lambda: load("somebody/some-dataset")),
         ("verifiers", _attribute("attune_env", "AttuneEnv")),
         ("openenv", _attribute("attune_episodes.frameworks.openenv", "AttuneClient")),
-        ("inspect", lambda: importlib.import_module("attune_env.inspect_task")),
+        ("inspect", lambda: importlib.import_module("attune_env.inspect_task.tasks")),
         ("lm-eval", lambda: importlib.import_module("attune_episodes.frameworks.lm_eval.run")),
         ("skyrl", lambda: importlib.import_module("attune_episodes.frameworks.skyrl")),
     ],

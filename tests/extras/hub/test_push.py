@@ -1,10 +1,11 @@
-"""Prime's `prime env push`, from its own venv, against a server on loopback that plays the Hub's API."""
+"""Prime's own command, from its own venv, against a server on loopback that plays the Hub's API."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from typing import Any, ClassVar
 import pytest
 from packaging.requirements import Requirement
 
+from attune_episodes.frameworks.verifiers import rollouts_from
 from tests.documents import LINK, ROOT
 from tools.check_extras import ends
 from tools.check_release import check_episodes, environment
@@ -33,12 +35,24 @@ class Hub(BaseHTTPRequestHandler):
     """Answers as the Hub does, and keeps what it is given."""
 
     told: ClassVar[dict[str, Json]]
-    """Kind ("wheels", "versions") -> what was announced of the upload."""
+    """Kind ("wheels", "versions", "hosted-evaluations") -> what was announced."""
     uploads: ClassVar[dict[str, bytes]]
 
+    def do_GET(self) -> None:
+        self._answer({"data": {"id": "env-1", "owner": {"name": "somebody"}, "name": "attune-env"}})
+
     def do_POST(self) -> None:
-        body = json.loads(self._body() or b"{}")
+        given = self._body()
         last = self.path.rpartition("/")[2]
+        if last == "traces":
+            self.uploads[last] = given
+            self._answer({"upload_id": "0" * 64, "status": "committed"})
+            return
+        body = json.loads(given or b"{}")
+        if last == "hosted-evaluations":
+            self.told[last] = body
+            self._answer({"evaluation_id": "evaluation-1"})
+            return
         upload = f"http://{self.headers['Host']}/upload/{last}"
         answers: dict[str, Json] = {
             "resolve": {"id": "env-1", "owner": {"name": "somebody"}, "created": True},
@@ -102,20 +116,26 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def push(prime: Path, folder: Path, home: Path, *options: str) -> type[Hub]:
-    """What the Hub is given by `prime env push` in a folder."""
+def told_by(prime: Path, *arguments: str, folder: Path, home: Path) -> tuple[str, type[Hub]]:
+    """What Prime's command prints in a folder, and what the Hub is given."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PRIME", "PYTHON", "VIRTUAL_ENV"))}
     with hub() as (url, given):
         env = clean | {
             "HOME": str(home), "PRIME_API_KEY": "a-key-that-nobody-has", "PRIME_BASE_URL": url,
-            "PRIME_DISABLE_VERSION_CHECK": "1", "NO_COLOR": "1",
+            "PRIME_TRACES_URL": url, "PRIME_DISABLE_VERSION_CHECK": "1", "NO_COLOR": "1",
         }  # fmt: skip
         done = subprocess.run(
-            [prime, "env", "push", *options], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+            [prime, *arguments], cwd=folder, env=env, stdin=subprocess.DEVNULL,
             capture_output=True, encoding="utf-8", timeout=600,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert "Successfully pushed somebody/attune-env" in done.stdout
+    return done.stdout, given
+
+
+def push(prime: Path, folder: Path, home: Path, *options: str) -> type[Hub]:
+    """What the Hub is given by `prime env push` in a folder."""
+    said, given = told_by(prime, "env", "push", *options, folder=folder, home=home)
+    assert "Successfully pushed somebody/attune-env" in said
     return given
 
 
@@ -148,6 +168,7 @@ def test_a_push_has_version_licence_tags_and_a_readme_without_dead_links(
     with tarfile.open(fileobj=BytesIO(given.uploads["versions"])) as archive:
         archive.extractall(tmp_path / "pulled", filter="data")
     pulled = tmp_path / "pulled"
+    assert not (pulled / "outputs").exists()  # docs/releasing.md says how they get there
     assert (pulled / "attune_env" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     readme = (pulled / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# attune-env")
@@ -170,3 +191,34 @@ def test_a_push_can_raise_the_version(prime: Path, made: Path, tmp_path: Path) -
     old = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     major, minor, patch = old.split(".")
     assert {told["semantic_version"] for told in given.told.values()} == {f"{major}.{minor}.{int(patch) + 1}"}
+
+
+def test_the_cards_commands_are_those_of_prime_and_verifiers(prime: Path, made: Path, tmp_path: Path) -> None:
+    card = (made / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = [shlex.split(line) for line in card.splitlines() if re.match("(prime eval|vf-eval) ", line)]
+    by_name = {name: [c[1:] for c in commands if c[0] == name] for name in ("prime", "vf-eval")}
+    (hosted,) = by_name["prime"]
+    _, given = told_by(prime, *hosted, folder=tmp_path, home=tmp_path)
+    assert given.told["hosted-evaluations"]["eval_config"]["num_examples"] == 3
+    assert len(by_name["vf-eval"]) == 2
+    for arguments in by_name["vf-eval"]:
+        command = [str(Path(sys.executable).with_name("vf-eval")), *arguments, "--dry-run"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+def test_example_outputs_are_what_the_review_asks_for_and_can_be_uploaded(
+    prime: Path, made: Path, tmp_path: Path
+) -> None:
+    (run,) = (made / "outputs").iterdir()
+    played = [one.total for one in rollouts_from(run)]
+    assert len(played) == 15
+    card = (made / "README.md").read_text(encoding="utf-8")
+    assert f"outputs/{run.name}" in card
+    assert {f"{total:.3f}" for total in played} <= set(re.findall(r"0\.\d{3}", card))
+    everything = "".join(file.read_text("utf-8") for file in run.rglob("*") if file.is_file())
+    assert str(ROOT) not in everything
+    assert str(made) not in everything
+    traces = str(run / "traces.jsonl")
+    _, given = told_by(prime, "traces", "upload", "--episodes", traces, folder=tmp_path, home=tmp_path)
+    assert given.uploads["traces"]

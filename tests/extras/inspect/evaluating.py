@@ -13,7 +13,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 
 from attune_data import Conversations
-from attune_env.inspect_task import attune
+from attune_env.inspect_task.tasks import attune
 from attune_env.results import read_results, score_results
 from attune_rewards.metrics.aggregate import flatten
 from tests.command import own

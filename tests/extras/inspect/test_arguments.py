@@ -18,7 +18,7 @@ from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import UntestedVersionWarning
 from attune_env import inspect_task
-from attune_env.inspect_task import attune
+from attune_env.inspect_task.tasks import attune
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.frameworks import inspect
 from attune_episodes.frameworks.inspect.scores import metric_names
@@ -127,16 +127,26 @@ def test_a_version_outside_the_tested_range_is_warned_of_by_name(monkeypatch: py
 def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={inspect.TESTED[0]}"]
-    assert project["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task"}
+    assert project["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task.tasks"}
 
 
 def test_nothing_private_of_inspect_is_imported() -> None:
     private = re.compile(
         r"^\s*(?:from|import) inspect_ai(?:\.\w+)*\.?_|^\s*from inspect_ai[\w.]* import .*\b_", re.M
     )
-    files = [Path(inspect_task.__file__), *Path(inspect.__file__).parent.glob("*.py")]
+    rooms = [Path(folder) for room in (inspect_task, inspect) for folder in room.__path__]
+    files = [file for room in rooms for file in room.glob("*.py")]
     assert len(files) > 4
     assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_the_linter_of_the_evals_register_finds_nothing() -> None:
+    """As the register runs it: on the files alone, with the register's configuration."""
+    linter = pytest.importorskip("inspect_evals_lint")
+    found = linter.lint_task_files(ROOT, ["attune_env/inspect_task/tasks.py"]).to_dict()
+    (package,) = found["packages"]
+    assert [one["message"] for one in package["diagnostics"] if one["status"] == "fail"] == []
+    assert found["score"]["passing"] > 10
 
 
 def python(code: str) -> str:
@@ -148,7 +158,7 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize("code", [
-    "import attune_env.inspect_task",
+    "import attune_env.inspect_task.tasks",
     "from attune_episodes.frameworks.inspect import rollouts_from; rollouts_from('x.eval')",
 ])  # fmt: skip
 def test_without_the_extra_the_install_line_is_told(code: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from attune_data import Conversations, load
 from attune_data.errors import DataError
 from attune_env import save_results
+from attune_env.inspect_task.tasks import attune_scores, walk_plan
 from attune_env.results.samples import sample_spread, split_sample
 from attune_episodes import Request, plan
 from attune_episodes.frameworks.inspect import rollouts_from
@@ -44,7 +45,7 @@ def test_two_conversations_of_one_participant_count_as_one_cluster(
     """
     book = answers_of(data, "oracle", change=silent_at("c-3/end/reflect"))
     with serve(book) as server:
-        found = evaluated(server, tmp_path, {"data": data.source, "reasks": 0}).metrics
+        found = evaluated(server, tmp_path, {"data": data.source}, solver=walk_plan(reasks=0)).metrics
     assert found["strict_q2"]["mean"] == pytest.approx(2 / 3, abs=1e-12)
     assert found["strict_q2"]["stderr"] == pytest.approx(4 / 9, abs=1e-12)
     assert found["strict_emotion_f1"] == {"mean": 1.0, "stderr": 0.0, "scored": 3, "unscored": 0}
@@ -114,8 +115,6 @@ def test_a_log_is_scored_again_and_what_failed_is_played_again(
     data: Conversations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from inspect_ai import eval_retry, score
-
-    from attune_env.inspect_task import attune_scores
 
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     with serve(answers_of(data, "lexicon"), ["400,first=1,of=c-2/end/reflect"]) as server:

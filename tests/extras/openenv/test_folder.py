@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,7 +30,8 @@ from attune_data import load
 from attune_episodes.frameworks.openenv import AttuneClient
 from attune_rewards.reward.spec import RewardSpec
 from tests import PATIENCE
-from tools.openenv_folder import make_openenv_folder
+from tests.extras.openenv.serving import served
+from tools.openenv_folder import BESIDE
 
 ROOT = Path(__file__).resolve().parents[3]
 OPENENV = Path(sys.executable).with_name("openenv")
@@ -38,15 +40,6 @@ for context; do :; done
 cp -r "$context" "$KEPT/context"
 printf '%s\\n' "$*" > "$KEPT/command"
 """
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that `make openenv` makes, without the lock that uv writes from the index."""
-    made = tmp_path_factory.mktemp("build") / "attune_env"
-    make_openenv_folder(made)
-    (made / "uv.lock").touch()
-    return made
 
 
 def openenv(*arguments: str | Path, **environment: str) -> str:
@@ -71,7 +64,9 @@ def instructions(dockerfile: str) -> list[tuple[str, str]]:
 
 
 def test_openenv_validates_the_folder(folder: Path) -> None:
-    told = openenv("validate", folder)
+    """Without building the image, where the release builds one; `test_grades.py` runs what needs it."""
+    skip = ("--skip-build",) if find_spec("openenv.validation") else ()
+    told = openenv("validate", folder, *skip)
     assert "FAIL" not in told
     assert ("Verdict" in told) or ("Ready for multi-mode deployment" in told)
 
@@ -113,18 +108,38 @@ def test_the_image_is_built_from_the_folder_alone(folder: Path, tmp_path: Path) 
         assert (context / name).is_file()
 
 
+AUTO = """
+import sys
+from openenv import AutoAction, AutoEnv
+with AutoEnv.from_env("attune-env", base_url=sys.argv[1]).sync() as env:
+    env.reset(seed=0)
+    print(env.step(AutoAction.from_env("attune_env")(message="?")).observation.status)
+"""
+
+
 @pytest.mark.slow
-def test_pip_installs_what_the_image_is_built_from(folder: Path, tmp_path: Path) -> None:
-    """A wheel of the folder alone has every module and file of the three floors, and the server."""
+def test_pip_installs_the_four_floors_and_the_server_and_autoenv_finds_the_client(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A wheel of the folder alone, as the image and a Space's users install it."""
     context = shutil.copytree(folder, tmp_path / "context")
     made = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", ".", "--wheel-dir", tmp_path)
     subprocess.run(made, cwd=context, check=True, timeout=PATIENCE)
     (wheel,) = tmp_path.glob("openenv_attune_env-*.whl")
     shutil.unpack_archive(wheel, tmp_path / "held", "zip")
     held = files(tmp_path / "held")
-    packages = ("server/", "attune_data/", "attune_rewards/", "attune_episodes/")
-    expected = {name for name in files(context) if name.startswith(packages)}
-    assert {name for name in held if name.startswith(packages)} == expected
+    floors = ("attune_env/", "attune_data/", "attune_rewards/", "attune_episodes/")
+    expected = {name for name in files(context) if name.startswith(floors)}
+    expected |= {f"attune_env/{name}" for name in files(context) if name.split("/")[0] in BESIDE}
+    assert {name for name in held if name.startswith(floors)} == expected
+    cache = dict.fromkeys(("XDG_CACHE_HOME", "TMPDIR"), str(tmp_path))  # of the newest and the oldest OpenEnv
+    environment = {**os.environ, **cache, "PYTHONPATH": str(tmp_path / "held")}
+    with served() as url:
+        done = subprocess.run(
+            [sys.executable, "-c", AUTO, url],
+            cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=PATIENCE, env=environment,
+        )  # fmt: skip
+    assert done.stdout == "ok\n", done.stderr
 
 
 def test_its_server_starts_in_the_context_and_openenv_and_a_client_accept_it(

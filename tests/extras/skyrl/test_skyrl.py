@@ -12,9 +12,9 @@ import pytest
 skyrl_gym = pytest.importorskip("skyrl_gym")
 
 
-from attune_data import DataError  # noqa: E402
+from attune_data import DataError, SettingsError, load  # noqa: E402
 from attune_data.extras import UntestedVersionWarning  # noqa: E402
-from attune_episodes import score_row  # noqa: E402
+from attune_episodes import Settings, builtin_policy, rollout, score_row  # noqa: E402
 from attune_episodes.frameworks import skyrl  # noqa: E402
 from attune_episodes.frameworks.skyrl import register_environments  # noqa: E402
 from attune_episodes.play.episode import EpisodeOverError  # noqa: E402
@@ -29,10 +29,10 @@ def _registered() -> None:
     register_environments()  # twice is once
 
 
-def made(row: dict[str, Any]) -> Any:
+def made(row: dict[str, Any], most: int = 1) -> Any:
     """An environment as SkyRL's generator makes it: every column but the prompt and the class is an extra."""
     extras = {name: value for name, value in row.items() if name not in ("prompt", "env_class")}
-    return skyrl_gym.make(row["env_class"], env_config={}, extras={**extras, "max_turns": 1})
+    return skyrl_gym.make(row["env_class"], env_config={}, extras={**extras, "max_turns": most})
 
 
 def played(row: dict[str, Any], answers: list[str]) -> tuple[float, list[dict[str, str]], Any]:
@@ -60,6 +60,39 @@ def test_one_request_pays_the_rows_own_reward() -> None:
             assert chat[:-1] == row["prompt"]
             metrics = env.get_metrics()
             assert metrics == {"return": want.value, **want.parts, "parse_rate": float(want.reason == "ok")}
+
+
+@pytest.mark.parametrize("reward", ["composite", "skill"])
+def test_a_whole_conversation_pays_each_requests_share_at_its_step(reward: str) -> None:
+    about, settings = load("sample")[0], Settings()
+    rows = training_dataset([about], settings=settings, reward=reward)
+    (given,) = to_skyrl(rows, whole=True)
+    want = rollout(about, builtin_policy("lexicon", load("sample")), settings, reward)
+    steps = {step.request.id: step for step in want.steps}
+    env = made(given, 20)
+    env.init(given["prompt"])
+    earned = []
+    for row in rows:
+        step = env.step(steps[row["id"]].reply)
+        earned.append(step["reward"])
+        assert step["reward"] == steps[row["id"]].reward
+        assert step["done"] == (len(earned) == len(rows))
+        assert bool(step["observations"]) != step["done"]
+    assert sum(earned) == pytest.approx(want.total, abs=1e-12)
+    metrics = env.get_metrics()
+    assert (metrics.pop("return"), metrics.pop("parse_rate")) == (sum(earned), 1.0)
+    assert metrics == want.parts
+    with pytest.raises(EpisodeOverError, match="init"):
+        env.step("more")
+
+
+def test_a_conversation_that_would_be_cut_short_or_was_not_made_by_us_is_refused() -> None:
+    given = to_skyrl(training_dataset("sample", number=1), whole=True)[0]
+    with pytest.raises(SettingsError, match=r"max_turns is 1, .* has 11 requests; set generator\.max_turns"):
+        made(given)
+    for truth in ("42", "[]]", '[["", 3]]'):
+        with pytest.raises(DataError, match="found"):
+            made({**given, "reward_spec": {"ground_truth": truth}})
 
 
 @pytest.mark.parametrize("action", ["", "{", "<think>", '{"emotions": ' * 300, "\ud800", "x" * 1_000_001])
@@ -103,7 +136,8 @@ def test_another_version_of_skyrl_gym_is_warned_of_by_name(monkeypatch: pytest.M
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (names,) = run_page("trainers.md", '"sample", number=2, ', section="SkyRL")
+    names, _ = run_page("trainers.md", '"sample", number=2, ', section="SkyRL")
+    assert len(datasets.Dataset.from_parquet("conversations.parquet", cache_dir=str(tmp_path / "cache"))) == 2
     rows = datasets.Dataset.from_parquet("train.parquet", cache_dir=str(tmp_path / "cache"))
     assert names["register_environments"] is register_environments
     total, _, _ = played(rows[0], ["no JSON"])

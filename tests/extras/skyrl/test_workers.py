@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,27 @@ def test_skyrls_reader_and_generator_take_our_file_of_requests(tmp_path: Path) -
     assert [sum(rewards) for rewards in done["rewards"]] == [score.value for score in want]
     metrics = done["rollout_metrics"]
     assert metrics["environment/parse_rate"] == sum(one.reason == "ok" for one in want) / len(want)
+
+
+def test_skyrls_generator_puts_each_turns_reward_at_its_end() -> None:
+    register_environments()
+    rows = replied_rows(1)
+    (given,) = to_skyrl(rows, whole=True)
+    replies = iter([{"id": "0", "reply": reply} for reply in rows["reply"]])
+
+    class InTurn(Answers):
+        """The replies to the requests of one conversation, in their order."""
+
+        async def generate(self, asked: Any, model: str | None = None) -> dict[str, Any]:
+            self.replies = {"0_0": next(replies)["reply"]}
+            return await super().generate(asked, model)
+
+    sizes = GeneratorConfig(max_input_length=10**7, max_turns=len(rows))
+    generator = SkyRLGymGenerator(sizes, SkyRLGymConfig(), InTurn(tokenizer(), []), tokenizer())
+    asked, _ = prepare_generator_input([{**given, "uid": "0", "env_extras": given}], 1, None, "", "train", 0)
+    done = asyncio.run(generator.generate(asked, disable_tqdm=True))
+    want = [score_row(row, row["reply"]).reward for row in rows]
+    (tokens,), (own,) = done["rewards"], done["loss_masks"]
+    ends = [at for at, mask in enumerate(own) if mask and (at + 1 == len(own) or not own[at + 1])]
+    assert [tokens[at] for at in ends] == want
+    assert sum(tokens) == sum(want)

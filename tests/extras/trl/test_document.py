@@ -14,6 +14,7 @@ SMALLER: Final = (
     "max_steps=2",
     '"sample", number=4, ',
     "",
+    "",
     f'GRPOConfig("out", num_generations=4, max_completion_length=16, {FEW},',
     f'RLOOConfig("out", num_generations=4, max_completion_length=16, {FEW},',
     f'SFTConfig("sft", {FEW},',

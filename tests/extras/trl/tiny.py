@@ -38,6 +38,8 @@ _PIECES: Final = (
     '"}}',
 )
 """What every answer is made of, each one token as each feeling is, so that answers are short."""
+_CALL: Final = ('<tool_call>\n{"name": "answer", "arguments": {"reply": ', "}}\n</tool_call>")
+"""What makes an answer the call of a tool, in the words of the chat template."""
 
 
 def short() -> list[Conversation]:
@@ -59,7 +61,7 @@ def tokenizer() -> Any:
     made = PreTrainedTokenizerFast(
         tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>", padding_side="left"
     )
-    made.add_tokens([*_PIECES, *_FEELINGS])
+    made.add_tokens([*_PIECES, *_FEELINGS, *_CALL])
     template = Path(trl.__file__).parent / "chat_templates" / "qwen2_5.jinja"
     made.chat_template = template.read_text(encoding="utf-8")
     return made
@@ -83,9 +85,9 @@ def _config() -> Qwen2Config:
     )  # fmt: skip
 
 
-def model() -> Any:
-    """A fresh copy of the warmed-up language model."""
-    return copy.deepcopy(_warm())
+def model(*, calls: bool = False) -> Any:
+    """A fresh copy of the warmed-up language model, which answers in text or by calls of a tool."""
+    return copy.deepcopy(_warm(calls))
 
 
 def answer(draw: random.Random) -> str:
@@ -95,7 +97,7 @@ def answer(draw: random.Random) -> str:
 
 
 @cache
-def _warm(steps: int = 120, batch: int = 8, tail: int = 48) -> Any:
+def _warm(calls: bool, steps: int = 120, batch: int = 8, tail: int = 48) -> Any:
     """Trained on the ends of prompts only, so that it takes seconds: it sees no further back anyway."""
     torch.manual_seed(0)
     draw, words = random.Random(0), tokenizer()
@@ -109,7 +111,8 @@ def _warm(steps: int = 120, batch: int = 8, tail: int = 48) -> Any:
         for group in optimizer.param_groups:
             group["lr"] = 1e-2 * (1 - step / steps)
         chosen = [draw.randrange(len(asked)) for _ in range(batch)]
-        replies = [words(answer(draw) + words.eos_token).input_ids for _ in chosen]
+        said = [answer(draw).join(_CALL) if calls else answer(draw) for _ in chosen]
+        replies = [words(text + words.eos_token).input_ids for text in said]
         length = max(len(prompts[i]) + len(reply) for i, reply in zip(chosen, replies, strict=True))
         ids = torch.full((batch, length), words.pad_token_id)
         labels = torch.full((batch, length), -100)

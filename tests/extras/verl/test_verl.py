@@ -18,7 +18,8 @@ from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils.dataset.rl_dataset import RLHFDataset
 from verl.workers.reward_manager import NaiveRewardManager
 
-from attune_episodes import score_row
+from attune_data import load
+from attune_episodes import builtin_policy, rollout, score_row
 from attune_episodes.frameworks.verl import compute_score
 from attune_episodes.training import to_verl, training_dataset
 from tests.extras.bytewise import tokenizer
@@ -76,6 +77,20 @@ def test_the_reward_manager_that_verl_trains_with_pays_the_rows_reward() -> None
         info = got["reward_extra_info"]
         assert (info["score"], info["parsed"]) == (want.value, float(want.reason == "ok"))
         assert {name: info[name] for name in want.parts} == dict(want.parts)
+
+
+def test_the_rewards_of_a_conversations_rows_add_up_to_its_return_by_weight() -> None:
+    about = load("sample")[0]
+    played = rollout(about, builtin_policy("lexicon", load("sample")), reward="skill")
+    said = {step.request.id: step.reply for step in played.steps}
+    pairs = [(index, said[row["id"]]) for index, row in enumerate(ROWS) if row["id"] in said]
+    manager, data = load_reward_manager(configured(), tokenizer()), batch(pairs)
+    earned = [
+        one.non_tensor_batch["extra_info"][0]["weight"]
+        * manager.loop.run_until_complete(manager.run_single(one))["reward_score"]
+        for one in (data[place : place + 1] for place in range(len(pairs)))
+    ]
+    assert sum(earned) == pytest.approx(played.total, abs=1e-12)
 
 
 def test_the_reward_manager_for_batches_pays_the_rows_reward_at_the_last_token() -> None:

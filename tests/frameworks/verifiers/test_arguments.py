@@ -41,9 +41,10 @@ def test_what_does_not_fit_is_told_when_the_configuration_is_read(config: dict[s
 
 
 def test_data_with_which_nothing_can_be_played_ends_a_command_with_one_message() -> None:
-    for make in (environment, lambda config: taskset(**config)):
+    config = {"data": "nowhere"}  # a worker makes the environment too, and needs no data
+    for made in (environment(config).taskset, taskset(**config)):
         with pytest.raises(SystemExit) as caught:
-            make({"data": "nowhere"})
+            next(iter(made))
         assert isinstance(caught.value, Exception)
         assert isinstance(caught.value.__cause__, DataError)
         assert "nowhere: found no such file or folder" in str(caught.value.code)
@@ -91,5 +92,5 @@ def test_benchmark_records_are_refused_for_training_and_played_in_evaluation(tmp
     path = str(saved(tmp_path, provenance="benchmark"))
     assert len(list(taskset(data=path))) == 3
     with pytest.raises(AttuneError, match="may not be trained on"):
-        taskset(data=path, training=True)
+        next(iter(taskset(data=path, training=True)))
     assert len(list(taskset(data="sample", training=True))) == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ from typing import Any
 import pytest
 import verifiers.v1 as vf
 
+from attune_data import DataError
 from attune_episodes import Request, builtin_policy, parse, plan, rollout, score_row
+from attune_episodes.frameworks.verifiers import node_rewards
 from attune_episodes.frameworks.verifiers.tasks import AttuneTask
 from attune_episodes.frameworks.verifiers.traces import AttuneData
+from attune_episodes.play.task import replay
 from attune_episodes.training import training_dataset
 from tests.endpoint import Call, serve
 from tests.frameworks.verifiers.play import (
@@ -81,6 +85,26 @@ def test_one_request_a_task_pays_what_its_training_row_pays() -> None:
     by_weight = sum(metric(t, "weight") * t.reward for t in traces if key(t).startswith("sample-01/"))
     engine = rollout(sample()[0], builtin_policy("lexicon", sample()), reward="skill")
     assert by_weight == pytest.approx(engine.total, abs=1e-12)
+
+
+@pytest.mark.parametrize("reward", ["composite", "skill", {"preset": "composite", "terminal": True}])
+def test_each_reply_of_a_trace_earns_its_share_of_the_reward(reward: Any) -> None:
+    with serve(lexicon(), faults=["garbage,first=1,of=*/2/assess", "garbage,of=*/3/assess"]) as server:
+        (trace,) = played(environment({"number": 1, "reward": reward}), server.url)
+    saved = json.loads(trace.model_dump_json(exclude_none=True))
+    earned = node_rewards(trace)
+    assert earned == node_rewards(saved)
+    assert math.fsum(earned) == pytest.approx(trace.reward, abs=1e-12)
+    texts = {name: entry["text"] for name, entry in replies(trace).items()}
+    task = trace.task.data.task
+    for step in replay(task, texts).steps:
+        *unread, counts = replies(trace)[step.request.id]["nodes"]
+        assert earned[counts] == step.reward
+        assert not any(earned[index] for index in unread)
+    for entry in saved["info"]["attune"]["replies"].values():
+        del entry["reward"]  # as an older version left it
+    with pytest.raises(DataError, match=r"without its reward.*vf-replay"):
+        node_rewards(saved)
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_very_same_messages() -> None:

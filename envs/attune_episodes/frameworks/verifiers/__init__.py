@@ -1,8 +1,8 @@
 """verifiers and prime-rl: `vf-eval attune-env --env.taskset.name value`; extra `verifiers`.
 
 A conversation, or one request of it, becomes a task, a request a call of the rollout's endpoint, and the
-replies the trace's rewards and metrics; `rollouts_from` turns traces back into rollouts. Prompts, parsing and
-scoring stay ours.
+replies the trace's rewards and metrics; `rollouts_from` turns traces back into rollouts, and `node_rewards`
+says what each reply earned. Prompts, parsing and scoring stay ours.
 
 In verifiers a task scores its own traces, so `tasks` has the scores as well, and `traces` what a trace
 carries. `attune_env` exports the taskset, the harness and the environment, so that the id `attune-env` finds
@@ -18,14 +18,21 @@ from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
     from attune_episodes.frameworks.verifiers.arguments import AttuneTasksetConfig
-    from attune_episodes.frameworks.verifiers.logs import rollouts_from
+    from attune_episodes.frameworks.verifiers.logs import node_rewards, rollouts_from
     from attune_episodes.frameworks.verifiers.run import AttuneEnv, AttuneHarness
     from attune_episodes.frameworks.verifiers.tasks import AttuneTaskset
 
-__all__ = ["AttuneEnv", "AttuneHarness", "AttuneTaskset", "AttuneTasksetConfig", "rollouts_from"]
+__all__ = [
+    "AttuneEnv",
+    "AttuneHarness",
+    "AttuneTaskset",
+    "AttuneTasksetConfig",
+    "node_rewards",
+    "rollouts_from",
+]
 
 _load, __dir__ = lazy_names(
-    __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".arguments", ".logs"), strict=True))
+    __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".arguments", ".logs", ".logs"), strict=True))
 )
 
 

@@ -1,4 +1,4 @@
-"""`rollouts_from`: convert verifiers traces to rollouts, and so to result files.
+"""`rollouts_from`: convert verifiers traces to rollouts, and so to result files; `node_rewards`.
 
 It does not need verifiers: traces are read from disk as JSON.
 
@@ -8,6 +8,7 @@ It does not need verifiers: traces are read from disk as JSON.
 - `status`: `ok` or `unparsed:<code>` as parsed at the time; `failed` if the endpoint gave no reply,
 - `asks`: the number of attempts, `calls`: the number of calls they took,
 - `nodes`: indices of the replies in `trace.nodes`, ending with the one that counts,
+- `reward`: what the request earns of the rollout's reward, once that has been scored,
 - `finish_reason`; `refusal`, true if the model refused in words (the text is then empty); `failed`, why there
   is no reply.
 
@@ -37,7 +38,7 @@ INFO_KEY: Final = "attune"
 JUDGE_KEY: Final = "attune_judge"
 VERSION: Final = 1
 FAILED: Final = "failed"
-Entries = Mapping[str, Mapping[str, Any]]
+Entries = Mapping[str, dict[str, Any]]
 TRACES: Final = "traces.jsonl"
 _READ: Final = {"task", "info", "nodes", "ok", "agent", "timing", "id", "verifiers", "calls"}
 logger = logging.getLogger(__name__)
@@ -61,6 +62,33 @@ def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> d
     if not entries and task.only is not None:
         return {task.only: said[-1] if isinstance(said[-1], str) else ""} if said else {}
     return texts_in(entries, task)
+
+
+def node_rewards(trace: vf.Trace[Any, Any, Any] | Json) -> list[float]:
+    """What each message of a scored trace earns, in the order of `trace.nodes`.
+
+    The last reply to a request earns the request's share, everything else 0. Their sum is the reward that the
+    annotations give: `trace.reward`, unless a judge's rating is a reward as well.
+
+    Raises DataError for a trace without rewards by request: of another harness, which has a single answer, of
+    an older version, or not scored.
+    """
+    info, nodes = (trace["info"], trace["nodes"]) if isinstance(trace, Mapping) else (trace.info, trace.nodes)
+    entries, earned = entries_in(info), [0.0] * len(nodes)
+    for name, entry in entries.items():
+        if "reward" not in entry or not entry.get("nodes"):
+            raise _unnoted(f"{show(name)} without its reward or its reply")
+        earned[entry["nodes"][-1]] += entry["reward"]
+    if not entries:
+        raise _unnoted("no replies by request")
+    return earned
+
+
+def _unnoted(found: str) -> DataError:
+    return DataError(
+        Problem("trace", f"info.{INFO_KEY}", found, "a reward and a node for every request",
+                "vf-replay scores the traces of an older version anew")
+    )  # fmt: skip
 
 
 def rollouts_from(

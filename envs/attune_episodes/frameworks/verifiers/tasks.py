@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import verifiers.v1 as vf
@@ -12,6 +13,7 @@ from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
 from attune_data.format.schema import Conversation
+from attune_data.source.source import Source
 from attune_episodes.frameworks.verifiers.arguments import (
     AttuneTaskConfig,
     AttuneTasksetConfig,
@@ -19,14 +21,22 @@ from attune_episodes.frameworks.verifiers.arguments import (
 )
 from attune_episodes.frameworks.verifiers.judge import rate_drafts
 from attune_episodes.frameworks.verifiers.logs import entries_in
-from attune_episodes.frameworks.verifiers.traces import AnyTrace, AttuneData, outcomes_of, replies_of
+from attune_episodes.frameworks.verifiers.traces import (
+    AnyTrace,
+    AttuneData,
+    note_rewards,
+    outcomes_of,
+    replies_of,
+)
 from attune_episodes.frameworks.verifiers.validity import problem_of
 from attune_episodes.play.episode import Episode, parse_rate
 from attune_episodes.play.score import score
 from attune_episodes.play.task import Task
+from attune_episodes.protocol.settings import Settings
 from attune_episodes.training.rows import RowMaker, unscored
 from attune_rewards.metrics.strict import unscored_share
 from attune_rewards.reward.score import Score, part_means, scored_requests
+from attune_rewards.reward.spec import RewardSpec
 from attune_rewards.truth import truth_of
 
 logger = logging.getLogger(__name__)
@@ -63,13 +73,16 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
         For a conversation, this is the return of the episode, such as `composite_strict` (the strict
         Composite / 100, in [0, 1]) or `composite_partial`; for a request, the value of its score,
-        `<reward>_request`. Empty if the reward scores nothing.
+        `<reward>_request`. Empty if the reward scores nothing. What each request earns of it is noted beside
+        its reply (`node_rewards`).
         """
         task = self.data.task
         if task.only is not None:
             value = _request_score(task, trace).value
+            note_rewards(trace, {task.only: value or 0.0})
             return {} if value is None else {f"{task.spec.name}_request": value}
         episode = _played(task, trace)
+        note_rewards(trace, {step.request.id: step.reward for step in episode.steps})
         return {} if episode.total_name == "not_scored" else {episode.total_name: episode.total}
 
     @vf.metric
@@ -130,46 +143,57 @@ def _request_score(task: Task, trace: AnyTrace) -> Score:
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
     """A taskset of annotated conversations or their scored requests.
 
-    All problems with the configuration (settings, reward and data) are reported when the taskset is made;
-    `load` then only makes tasks. A mixture with weights is endless without a `number`: the taskset declares
-    this (`INFINITE`), so that evaluation requires `-n` and trainers take as many as they need.
+    The configuration has been checked when it was read; the data is read by `load`, and so not at all by an
+    environment server's workers, which get their tasks as data.
     """
 
-    def __init__(self, config: AttuneTasksetConfig) -> None:
-        super().__init__(config)
-        try:
-            chosen, self.settings, self.spec = read_arguments(config)
-            shaped = config.granularity == "request"
-            training = shaped if config.training is None else config.training
-            self.source = replace(chosen, training=training)
-            self.INFINITE = self.source.endless
-            if not any(self._scores(one) for part in self.source.parts for one in part):
-                raise unscored(self.spec.name, config.data)
-        except AttuneError as error:
-            raise NotPlayableError(str(error)) from error
-        if self.settings.codebook.path != config.codebook:
-            logger.info("questions in the wording of %s", self.settings.codebook.path)
+    @property
+    def INFINITE(self) -> bool:  # type: ignore[override]  # of this taskset, not of the class
+        """Whether it has no end: a mixture with weights, without a `number`; `vf-eval` then requires `-n`."""
+        return self._asked[0].endless
+
+    @property
+    def settings(self) -> Settings:
+        """How the requests are asked."""
+        return self._asked[1]
+
+    @cached_property
+    def _asked(self) -> tuple[Source, Settings, RewardSpec]:
+        source, settings, spec = read_arguments(self.config)
+        training = self.config.training
+        if training is None:
+            training = self.config.granularity == "request"
+        return replace(source, training=training), settings, spec
 
     def load(self) -> Iterator[AttuneTask]:
         """The tasks in the order of the data; conversations in which nothing is scored are left out."""
         config = self.config
-        maker = RowMaker(self.settings, self.spec)
+        try:
+            source, settings, spec = self._asked
+            if not any(self._scores(one) for part in source.parts for one in part):
+                raise unscored(spec.name, config.data)
+        except AttuneError as error:
+            raise NotPlayableError(str(error)) from error
+        if settings.codebook.path != config.codebook:
+            logger.info("questions in the wording of %s", settings.codebook.path)
+        maker = RowMaker(settings, spec)
         left_out: list[str] = []
-        for conversation in self.source:
+        for conversation in source:
             if not self._scores(conversation):
-                if not self.INFINITE:
+                if not source.endless:
                     left_out.append(conversation.conversation_id)
                 continue
             whole = config.granularity == "conversation"
             for request in [None] if whole else [row["id"] for row in maker.rows(conversation)]:
-                task = Task(conversation, self.settings, self.spec, request)
+                task = Task(conversation, settings, spec, request)
                 yield AttuneTask(AttuneData.of(task), config.task)
         if left_out:
             logger.warning(
                 "%d conversations left out, in which reward %r scores nothing: %s",
-                len(left_out), self.spec.name, ", ".join(map(show, left_out[:5])),
+                len(left_out), spec.name, ", ".join(map(show, left_out[:5])),
             )  # fmt: skip
 
     def _scores(self, conversation: Conversation) -> bool:
-        drafts = self.config.task.draft_judge.enabled and "draft" in self.settings.stages
-        return drafts or bool(scored_requests(conversation, self.spec, self.settings.stages))
+        _, settings, spec = self._asked
+        drafts = self.config.task.draft_judge.enabled and "draft" in settings.stages
+        return drafts or bool(scored_requests(conversation, spec, settings.stages))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
 from pydantic import Field
 
 from attune_episodes.frameworks.verifiers.arguments import Granularity
-from attune_episodes.frameworks.verifiers.logs import replies_in
+from attune_episodes.frameworks.verifiers.logs import entries_in, replies_in
 from attune_episodes.parsing import parse, sound
 from attune_episodes.play.task import Task
 
@@ -84,3 +85,10 @@ def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
 def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
     """Request id -> raw reply, for the requests that were answered."""
     return replies_in(trace.info, [node.message.content for node in trace.nodes if node.sampled], task)
+
+
+def note_rewards(trace: AnyTrace, rewards: Mapping[str, float]) -> None:
+    """Note beside each reply what its request earns; a chat harness has no place for it."""
+    for name, entry in entries_in(trace.info).items():
+        if name in rewards:
+            entry["reward"] = rewards[name]
