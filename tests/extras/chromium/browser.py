@@ -25,9 +25,10 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-default-apps", "--disable-domain-reliability", "--no-default-browser-check",
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-port=0", "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-port=0",
+    "--force-color-profile=srgb",
 )  # fmt: skip
-"""Nothing outside this machine can be reached: every host name is one that does not exist."""
+"""Nothing outside this machine can be reached: every host name but loopback is one that does not exist."""
 Json = dict[str, Any]
 
 
@@ -73,14 +74,16 @@ class Page:
         result: Json = answer["result"]
         return result
 
-    async def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
-        """Loads a file in a window of that size."""
+    async def open(
+        self, path: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> None:
+        """Loads a file or an address in a window of that size."""
         await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                         deviceScaleFactor=1, mobile=width < 600)  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
         self._loaded.clear()
-        await self.call("Page.navigate", url=path.resolve().as_uri())
+        await self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         await asyncio.wait_for(self._loaded.wait(), PATIENCE)
 
     async def ask(self, script: str) -> Any:

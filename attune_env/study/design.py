@@ -1,0 +1,320 @@
+"""`Design`: everything about a study that its `study.toml` chooses."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from attune_data.errors import show
+from attune_data.format.constants import BINARY_IDS
+from attune_data.format.schema import Demographics
+from attune_env.study.texts import filled, own_words
+
+TRAIN: Final = "train"
+"""The id of the point of the consent that allows training."""
+Text = Annotated[str, Field(min_length=1, max_length=50_000)]
+Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+LISTS: Final = ("work_edu_background", "diagnoses")
+"""The fields of the demographics that hold several answers."""
+
+
+def wrong(text: str) -> PydanticCustomError:
+    """The error for a value that does not fit; `text` says what is expected."""
+    return PydanticCustomError("expected", "{expected}", {"expected": text})
+
+
+class Part(BaseModel):
+    """Base of all tables of the file: unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+
+class HelpLine(Part):
+    """A help line of the study's country, shown on every page."""
+
+    name: Text
+    contact: Text
+
+
+class Contact(Part):
+    """Whom participants can ask."""
+
+    name: Text
+    email: Text
+
+
+class Point(Part):
+    """A point of the consent, with a box to tick."""
+
+    id: Id
+    text: Text
+    required: bool = True
+
+
+class Consent(Part):
+    """The information at the beginning, and the points to agree to."""
+
+    text: Text
+    points: Annotated[tuple[Point, ...], Field(min_length=1)]
+
+
+class Release(Part):
+    """The terms of the exported conversations."""
+
+    licence: Text
+    train: bool = False
+    """Whether the licence allows training, for participants who agree to it."""
+
+
+class Topic(Part):
+    """What a conversation is about."""
+
+    category: Text
+    subtopic: Text
+
+    @property
+    def text(self) -> str:
+        """Its name in the benchmark's form."""
+        return f"{self.category}: {self.subtopic}"
+
+
+class Topics(Part):
+    """The topics, and the attitudes to them."""
+
+    mode: Literal["choose", "assigned"] = "choose"
+    attitudes: Annotated[tuple[Text, ...], Field(min_length=2)]
+    choices: Annotated[tuple[Topic, ...], Field(min_length=1)]
+
+
+class Talk(Part):
+    """The conversation."""
+
+    min_turns: Annotated[int, Field(ge=1, le=30)] = 3
+    max_turns: Annotated[int, Field(ge=1, le=30)] = 6
+    longest_message: Annotated[int, Field(ge=100, le=50_000)] = 4_000
+    system: str = ""
+    """The system message of the assistants; "" for none."""
+    rewrite: Text
+    """How a model is asked for another reply to the same message."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_turns > self.max_turns:
+            raise wrong(f"min_turns up to max_turns, not {self.min_turns} and {self.max_turns}")
+        return self
+
+
+class Asked(Part):
+    """A model behind an endpoint."""
+
+    model: Text
+    provider: Literal["openrouter", "openai", "prime", "custom"] = "custom"
+    base_url: str | None = None
+    key_var: str | None = None
+    """The environment variable with the key."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    price_in: Annotated[float, Field(ge=0)] | None = None
+    price_out: Annotated[float, Field(ge=0)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=600)] = 60
+    """The time limit of one attempt."""
+
+    @model_validator(mode="after")
+    def _located(self) -> Self:
+        if self.provider == "custom" and self.base_url is None:
+            raise wrong(
+                'base_url, the address of the server, or provider = "openai", "openrouter" or "prime"'
+            )
+        return self
+
+    @property
+    def tells_cost(self) -> bool:
+        """Whether the cost of an answer is known."""
+        return self.provider == "openrouter" or (self.price_in is not None and self.price_out is not None)
+
+
+class Asking(Part):
+    """The questions about each turn."""
+
+    binary: tuple[str, ...] = BINARY_IDS[:20]
+    """The ids of the yes/no questions; in the file, also "core" or "all"."""
+    drawn: Annotated[int, Field(ge=0, le=16)] = 3
+    """Comparison questions drawn for each turn, besides the general one."""
+    codebook: str | None = None
+    """A file with the wording of the questions; None for the one of this package."""
+
+    @field_validator("binary", mode="before")
+    @classmethod
+    def _known(cls, value: object) -> object:
+        named = {"core": BINARY_IDS[:20], "all": BINARY_IDS}
+        if isinstance(value, str) and value in named:
+            return named[value]
+        if not isinstance(value, list | tuple) or not set(value) <= set(BINARY_IDS):
+            raise wrong('"core", "all" or a list of ids from B1 to B505, such as ["B1", "B13"]')
+        return tuple(dict.fromkeys(value))
+
+
+class Question(Part):
+    """A question of a further page."""
+
+    name: Id
+    text: Text
+    kind: Literal["one", "many", "text", "long", "number", "scale"] = "one"
+    options: tuple[Text, ...] = ()
+    low: int = 1
+    high: int = 7
+    required: bool = True
+    field: str | None = None
+    """Where the answer goes in the participant's profile; it is beside the conversations in any case."""
+    reverse: bool = False
+    """Whether the score of the page counts the answer from the other end."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.kind in ("one", "many")) != bool(self.options):
+            raise wrong('options where the kind is "one" or "many", and nowhere else')
+        if self.low >= self.high or (self.kind == "scale" and self.high - self.low > 10):
+            raise wrong("low below high, and a scale of at most 11 points")
+        if self.field is not None:
+            self._check_field(self.field)
+        return self
+
+    def _check_field(self, field: str) -> None:
+        part, _, name = field.partition(".")
+        numbers = self.kind in ("number", "scale")
+        if part == "computed_scores" and name:
+            if not numbers:
+                raise wrong('kind = "number" or "scale" for a computed score')
+        elif part != "demographics" or name not in Demographics.model_fields:
+            known = ", ".join(f"demographics.{name}" for name in Demographics.model_fields)
+            raise wrong(f"one of {known}, or computed_scores.NAME")
+        elif (name in LISTS) != (self.kind == "many") or numbers:
+            raise wrong(f'kind = "many" for {" and ".join(LISTS)}, and "one" or "text" for the others')
+
+
+class QuestionPage(Part):
+    """A further page of questions."""
+
+    title: Text
+    text: str = ""
+    when: Literal["before", "after"] = "before"
+    questions: Annotated[tuple[Question, ...], Field(min_length=1)]
+    score: Id | None = None
+    """The name under which the sum of its scales and numbers goes into the profile's computed scores."""
+
+    @property
+    def id(self) -> str:
+        """What its step is called: pages may be added before it while a study is running."""
+        return self.questions[0].name
+
+
+class Budget(Part):
+    """What the study may cost; once it is spent, nobody new begins, and everybody else finishes."""
+
+    dollars: Annotated[float, Field(gt=0)] | None = None
+    participants: Annotated[int, Field(ge=1)] | None = None
+
+
+class Ending(Part):
+    """What a participant gets at the end."""
+
+    debriefing: Text
+    code: str = ""
+    url: str = ""
+
+    @field_validator("url")
+    @classmethod
+    def _web(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in ("http", "https"):
+            raise wrong("an address that begins with https://")
+        return value
+
+
+class Design(Part):
+    """A study: the content of its `study.toml`."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
+    title: Text
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    address: str = "http://127.0.0.1:8080"
+    minutes: Annotated[int, Field(ge=1)] = 45
+    link_days: Annotated[int, Field(ge=1, le=3_650)] = 30
+    notice: Text
+    """What is said at the foot of every page, such as that this is no therapy."""
+    contact: Contact
+    help_lines: Annotated[tuple[HelpLine, ...], Field(min_length=1)]
+    consent: Consent
+    release: Release
+    topics: Topics
+    conversation: Talk
+    assistants: tuple[Asked, ...] = ()
+    """Drawn for each participant; without any, fixed sentences answer."""
+    alternate: Asked | None = None
+    """Who writes the alternate replies; None for the participant's own assistant."""
+    questions: Asking = Asking()
+    pages: tuple[QuestionPage, ...] = ()
+    budget: Budget = Budget()
+    ending: Ending
+    words: dict[str, Text] = {}
+    """Texts of the pages that take the place of `words.toml`."""
+
+    @field_validator("address")
+    @classmethod
+    def _sound(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise wrong("an address such as https://study.example.org")
+        return value.rstrip("/")
+
+    @field_validator("words")
+    @classmethod
+    def _known(cls, value: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(set(value) - set(own_words())):
+            raise wrong(f"names of words.toml; {', '.join(map(show, unknown))} is none")
+        for name, text in value.items():
+            try:
+                known = filled(text) <= filled(own_words()[name])
+            except ValueError:
+                known = False
+            if not known:
+                raise wrong(f"in {name}, no other braces than {show(own_words()[name])} has")
+        return value
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        asked = {point.id for point in self.consent.points if not point.required}
+        if self.release.train and TRAIN not in asked:
+            raise wrong(
+                f'a point of the consent with id = "{TRAIN}" and required = false, as release.train is true'
+            )
+        names = [question.name for page in self.pages for question in page.questions]
+        if len(set(names)) < len(names):
+            raise wrong("a different name for each question of the pages")
+        if self.budget.dollars is not None and not all(model.tells_cost for model in self.models):
+            raise wrong("price_in and price_out of each model, as budget.dollars is given")
+        return self
+
+    @property
+    def canned(self) -> bool:
+        """Whether fixed sentences answer, since no endpoint is named."""
+        return not self.assistants
+
+    @property
+    def models(self) -> list[Asked]:
+        """Every model that is asked."""
+        return [*self.assistants, *([self.alternate] if self.alternate else [])]
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Every text of the pages by its name."""
+        return own_words() | self.words
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A fingerprint of everything chosen: 16 hex digits."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]

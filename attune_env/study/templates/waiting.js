@@ -1,0 +1,17 @@
+"use strict";
+// Looks whether the reply is there, and shows the page anew as soon as it is. Without this script, the page
+// loads itself again every few seconds.
+const place = document.querySelector("[data-ready]");
+async function look() {
+  try {
+    const answer = await fetch(place.dataset.ready, { cache: "no-store" });
+    if (answer.ok && (await answer.json()).ready) {
+      location.reload();
+      return;
+    }
+  } catch {
+    // the server may be starting again: look once more
+  }
+  setTimeout(look, 1000);
+}
+setTimeout(look, 500);
