@@ -11,7 +11,7 @@ import typer
 
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one_line
 from attune_data.version import __version__
-from attune_env.cli import data, profile, rewards, serve, study
+from attune_env.cli import data, people, profile, rewards, serve, study
 from attune_env.cli.demo import demo
 from attune_env.cli.evaluate import evaluate
 from attune_env.cli.options import command
@@ -61,6 +61,7 @@ for published in (to_parquet, push, schema):
 app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(study.app, name="study", rich_help_panel=DATA)
+app.add_typer(people.app, name="people", rich_help_panel=TRAIN)
 app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
 app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
 command(app, panel=TRAIN)(paths)

@@ -57,3 +57,13 @@ def test_what_an_endpoint_says_wrongly_is_not_read(text: str) -> None:
 def test_an_endpoint_is_not_asked_about_an_empty_reply() -> None:
     found = EndpointReader("m", None).read(Exchange(MESSAGE, " \n "))
     assert set(found.values()) == {"no"}
+
+
+def test_it_is_asked_further_questions() -> None:
+    asked: list[Any] = []
+    text = json.dumps({"answers": {"B1": "yes", "answers": "no"}})
+    by = EndpointReader(
+        "m", answering(asked, text), None, frozenset({"B1"}), more={"answers": "Does it answer?"}
+    )
+    assert by.read(X) == {"B1": "yes", "answers": "no"}
+    assert "answers: Does it answer?" in asked[0][0][0]["content"]

@@ -10,9 +10,10 @@ from typing import Final
 
 from attune_data import Conversation, load
 from attune_data.selection.stats import describe
+from attune_env.people.texts import words
 from tools.pages import DOCS, filled, table
 from tools.written.blind import agreement, pairs
-from tools.written.gates import compared, corpus_in_parts, share_won, words
+from tools.written.gates import compared, corpus_in_parts, share_won
 
 PAGE: Final = DOCS / "data-cards.md"
 

@@ -11,14 +11,12 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from attune_data.format.affect import NEGATIVE, POSITIVE
-from attune_data.seeding import digest
 from attune_data.written.compact import CLARITY, FIT, GOALS, OFF
-
-T = TypeVar("T")
+from attune_episodes.people import cards
+from attune_episodes.people.draws import Draws, cycled, dealt
 
 HERE: Final = Path(__file__).parent
 PLAN: Final = HERE / "cast.jsonl"
@@ -79,81 +77,13 @@ EVENTS: Final = {
 """What the recorded reply does in a turn, beside its manner; the first is nothing in particular."""
 LATER: Final = ("B408", "B406", "B16", "B5")
 """Events that need a turn before them."""
-DIAGNOSES: Final = ("Anxiety", "Depression", "ADHD", "Autism (ASD)")
 RISK_SHARE: Final = 0.05
 """Conversations in which something sounds mildly risky, and one reply takes it up (B17, B18)."""
-PROMIS_T: Final = {
-    "anxiety": (40.3, 48.0, 51.2, 53.7, 55.8, 57.7, 59.5, 61.4, 63.4, 65.3, 67.3, 69.3, 71.2, 73.3, 75.4,
-                77.9, 81.6),
-    "depression": (41.0, 49.0, 51.8, 53.9, 55.7, 57.3, 58.9, 60.5, 62.2, 63.9, 65.7, 67.5, 69.4, 71.2, 73.3,
-                   75.7, 79.4),
-    "sleep": (32.0, 37.5, 41.1, 43.8, 46.2, 48.4, 50.5, 52.4, 54.3, 56.1, 57.9, 59.8, 61.7, 63.8, 66.0, 68.8,
-              73.3),
-}  # fmt: skip
-"""Scale -> the T score of each raw score from 4 to 20."""
-
-
-class Draws:
-    """Random draws from a hashed seed, the same on every machine."""
-
-    def __init__(self, *key: object) -> None:
-        self.uniform = Random(int.from_bytes(digest(*key)[:16], "big")).random
-        """A number in [0, 1)."""
-
-    def yes(self, probability: float) -> bool:
-        """True with the given probability."""
-        return self.uniform() < probability
-
-    def below(self, n: int) -> int:
-        """A whole number in [0, n)."""
-        return int(self.uniform() * n)
-
-    def pick(self, items: Sequence[T]) -> T:
-        """One of the items, all equally likely."""
-        return items[self.below(len(items))]
-
-    def normal(self) -> float:
-        """A number from about N(0, 1): the sum of twelve uniforms minus 6."""
-        total = 0.0
-        for _ in range(12):
-            total += self.uniform()
-        return total - 6.0
-
-    def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in a random order (Fisher–Yates)."""
-        order = list(items)
-        for i in range(len(order) - 1, 0, -1):
-            j = self.below(i + 1)
-            order[i], order[j] = order[j], order[i]
-        return order
-
-    def some(self, items: Sequence[T], count: int) -> list[T]:
-        """`count` different items in a random order."""
-        return self.shuffled(items)[:count]
-
-
-def dealt(draws: Draws, shares: Mapping[T, float], count: int) -> list[T]:
-    """Exactly each key's share of `count`, rounded, in a random order."""
-    whole = sum(shares.values())
-    exact = {key: count * share / whole for key, share in shares.items()}
-    found = {key: int(value) for key, value in exact.items()}
-    most_cut = sorted(draws.shuffled(list(shares)), key=lambda key: found[key] - exact[key])
-    for key in most_cut[: count - sum(found.values())]:
-        found[key] += 1
-    return draws.shuffled([key for key, number in found.items() for _ in range(number)])
-
-
-def cycled(draws: Draws, items: Sequence[T], count: int) -> list[T]:
-    """`count` items, all of them once before any comes again."""
-    found: list[T] = []
-    while len(found) < count:
-        found += draws.shuffled(items)
-    return found[:count]
 
 
 def cast(seed: int = SEED) -> list[dict[str, Any]]:
     """All conversations of the plan, part by part and batch by batch."""
-    pools = tomllib.loads((HERE / "pools.toml").read_text(encoding="utf-8"))
+    pools = _pools()
     draws = Draws(seed, "topics")
     topics: dict[str, list[tuple[str, str]]] = {part: [] for part in PARTS}
     for category, subtopics in pools["subtopics"].items():
@@ -169,6 +99,14 @@ def cast(seed: int = SEED) -> list[dict[str, Any]]:
         people += len({row["person"]["id"] for row in found})
         rows += [row | {"prop": next(props)} for row in found]
     return rows
+
+
+def _pools() -> dict[str, Any]:
+    """The pools of played people with those of this corpus; the order of what a person has counts."""
+    own, known = tomllib.loads((HERE / "pools.toml").read_text(encoding="utf-8")), cards.pools()
+    person = {**known["person"], **own["person"]}
+    person["habits"] = person.pop("habits")
+    return {**known, **own, "person": person, "matter": {**known["matter"], **own["matter"]}}
 
 
 def _part(
@@ -268,36 +206,15 @@ def _person(draws: Draws, name: str, drawn: Mapping[str, Any]) -> dict[str, Any]
     """One participant: the benchmark's profile, and how they write."""
     place, language, english = drawn["places"]
     distress = draws.normal()
-    any_diagnosis = draws.yes(0.3 if distress < 0.5 else 0.65)
-    diagnoses = draws.some(DIAGNOSES, 1 + draws.yes(0.25)) if any_diagnosis else []
+    diagnoses = cards.diagnosed(draws, distress)
     return {
         "id": name, "age": drawn["ages"], "gender": drawn["genders"],
         "place": place, "language": language, "english": english,
         "education": drawn["education"], "work": drawn["work"], "trait": drawn["traits"],
         "register": drawn["registers"], "habit": drawn["habits"],
         "diagnoses": diagnoses or ["None of the above"],
-        "scores": _scores(draws, distress, diagnoses),
+        "scores": cards.scores(draws, distress, diagnoses),
     }  # fmt: skip
-
-
-def _scores(draws: Draws, distress: float, diagnoses: Sequence[str]) -> dict[str, float]:
-    """Questionnaire scores that go with the diagnoses, roughly."""
-
-    def whole(mean: float, spread: float, low: int, high: int) -> int:
-        return min(high, max(low, round(mean + spread * draws.normal())))
-
-    raised = {"anxiety": "Anxiety" in diagnoses, "depression": "Depression" in diagnoses, "sleep": False}
-    scores: dict[str, float] = {
-        "who_5": whole(14 - 3 * distress, 3, 0, 25),
-        "asrs_6": whole(4.3 if "ADHD" in diagnoses else 1.6, 1.2, 0, 6),
-        "aq_10": whole(7.6 if "Autism (ASD)" in diagnoses else 2.8, 1.6, 0, 10),
-    }
-    for scale, high in raised.items():
-        raw = whole(8 + 2 * distress + 3 * high, 2, 4, 20)
-        scores |= {f"promis_{scale}": raw, f"promis_{scale}_t": PROMIS_T[scale][raw - 4]}
-    for trait in ("extraversion", "agreeableness", "conscientiousness", "stability", "openness"):
-        scores[f"tipi_{trait}"] = whole(10 - (2 * distress if trait == "stability" else 0), 2.4, 2, 14)
-    return scores
 
 
 def text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -6,7 +6,6 @@ asserts them.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -19,12 +18,15 @@ from attune_data import Conversation, DataError, Turn, load
 from attune_data.format.codebook import Codebook
 from attune_data.format.constants import BINARY_IDS, Q1_OPTIONS, Q2_OPTIONS, Q3_NEGATIVE, Q3_OPTIONS
 from attune_data.source.corpora import corpus
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in lower case."""
-    return re.findall(r"[\w']+", text.lower().replace("’", "'"))
-
+from attune_env.people.texts import (
+    answers_to,
+    commonest_opener,
+    give_away,
+    named,
+    ngrams,
+    sentences,
+    words,
+)
 
 RARE_IN_TEST: Final = ("B310", "B315", "B408", "B20", "B311")
 THIRD: Final = frozenset(words("he him his himself she her hers herself they them their theirs themselves"))
@@ -54,16 +56,6 @@ class Gate(NamedTuple):
     def __str__(self) -> str:
         bounds = f"{self.low:g} to {self.high:g}".replace("-inf to", "at most").replace(" to inf", " or more")
         return f"{'  ' if self.holds else '✗ '}{self.name}: {self.value:.3g} ({bounds}) {self.note}".rstrip()
-
-
-def ngrams(text: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    """Every run of n words."""
-    return list(zip(*(text[i:] for i in range(n)), strict=False))
-
-
-def sentences(text: str) -> list[list[str]]:
-    """The words of each sentence."""
-    return [found for part in re.split(r"[.!?…\n]+", text) if (found := words(part))]
 
 
 def seen_before(texts: Sequence[Sequence[str]], after: int, within: int = 10_000) -> float:
@@ -100,37 +92,6 @@ def new_words(texts: Sequence[str], last: int = 30) -> float:
         brought.append(len(fresh))
         known |= fresh
     return float(np.mean(brought[-last:]))
-
-
-def commonest_opener(texts: Iterable[str], n: int) -> tuple[float, str]:
-    """Share of the sentences of at least n words that open with the commonest n words, and those words."""
-    openers = Counter(tuple(one[:n]) for text in texts for one in sentences(text) if len(one) >= n)
-    opener, count = openers.most_common(1)[0] if openers else ((), 0)
-    return count / max(openers.total(), 1), " ".join(opener)
-
-
-def give_away(
-    answers: Sequence[tuple[str, bool]], *, seen: int = 20, precision: float = 0.95
-) -> tuple[float, str]:
-    """Coverage of the yes answers by the best n-gram that is nearly always right, and the n-gram.
-
-    Args:
-        answers: replies with the answer to one question.
-        seen: replies that an n-gram must occur in.
-        precision: share of these whose answer is yes.
-    """
-    found: Counter[tuple[str, ...]] = Counter()
-    right: Counter[tuple[str, ...]] = Counter()
-    for text, yes in answers:
-        own = words(text)
-        grams = {gram for n in (1, 2, 3) for gram in ngrams(own, n)}
-        grams |= {(mark,) for mark in "!?" if mark in text}
-        found.update(grams)
-        if yes:
-            right.update(grams)
-    good = [(right[g], g) for g, count in found.items() if count >= seen and right[g] >= precision * count]
-    count, gram = max(good, default=(0, ()))
-    return count / max(sum(yes for _, yes in answers), 1), " ".join(gram)
 
 
 @cache
@@ -202,17 +163,6 @@ def per_hundred(texts: Sequence[str], count: Callable[[str], int]) -> float:
 def third_person(text: str) -> int:
     """Third-person pronouns in a text."""
     return sum(word in THIRD for word in words(text))
-
-
-def named(text: str) -> list[str]:
-    """Capitalised words amid a sentence, forms of I apart."""
-    return [word for word in re.findall(r"(?<=[\w,;:] )[A-Z][\w'’]+", text) if not re.match(r"I['’]", word)]
-
-
-def answers_to(turns: Iterable[Turn], question: str) -> list[tuple[str, bool]]:
-    """Replies with the observed answer to a question, where it applies."""
-    return [(turn.llm_response, j.observed == "yes") for turn in turns for j in turn.judgements
-            if j.question_id == question and j.observed in ("yes", "no")]  # fmt: skip
 
 
 def gates(parts: Mapping[str, Sequence[Conversation]]) -> list[Gate]:

@@ -139,7 +139,7 @@ def _record(sheet: _Sheet, value: Mapping[str, Any]) -> dict[str, Any]:
             "subtopic": value["subtopic"],
             "text": f"{value['category']}: {value['subtopic']}",
         },
-        "participant_profile": _profile(value["person"], value["attitude"]),
+        "participant_profile": profile_of(value["person"], value["attitude"], "written"),
         "prePanas": before,
         "postPanas": after,
         "conversationWideQuestions": {
@@ -155,11 +155,12 @@ def _record(sheet: _Sheet, value: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _profile(person: Mapping[str, Any], attitude: str) -> dict[str, Any]:
+def profile_of(person: Mapping[str, Any], attitude: str, kind: str) -> dict[str, Any]:
+    """The profile of a person in the compact form."""
     return {
         "schema_version": "2.0",
         "participant_id": person["id"],
-        "profile_type": "written",
+        "profile_type": kind,
         "demographics": {
             "country": person["place"],
             "education": person["education"],
@@ -194,7 +195,7 @@ def _turn(sheet: _Sheet, turn: Any, conversation: str, index: int) -> dict[str, 
         "annotations": {
             "binaryJudgements": _judgements(sheet, turn, index, place),
             "alternateResponses": {"llmImproved": turn["improved"], "humanEdited": turn["edit"]},
-            "pairwiseComparisons": list(_pairs(ranks, digest("written", conversation, index))),
+            "pairwiseComparisons": list(pairs_of(ranks, digest("written", conversation, index))),
             "selectedPairwiseQuestions": [question for question in ranks if question != "general"],
         },
     }
@@ -271,11 +272,11 @@ def _ranks(sheet: _Sheet, text: str, place: str) -> Iterator[tuple[str, str]]:
     yield from found.items()
 
 
-def _pairs(ranks: Mapping[str, str], sides: bytes) -> Iterator[dict[str, str]]:
-    """The three comparisons of each question, with random sides."""
+def pairs_of(ranks: Mapping[str, str], sides: bytes) -> Iterator[dict[str, str]]:
+    """The comparisons of each question, with random sides; `ranks` are letters of `LETTERS`, best first."""
     drawn = iter(sides)
     for question, order in ranks.items():
-        for pair in combinations("REI", 2):
+        for pair in combinations([letter for letter in "REI" if letter in order], 2):
             first, second = pair if next(drawn) % 2 else pair[::-1]
             yield {
                 "questionId": question,

@@ -39,6 +39,7 @@ class EndpointReader:
         cache: a folder of replies, one file each; None keeps no replies.
         questions: the questions it is asked.
         settings: only the codebook and the prompt set are used.
+        more: further questions, id -> wording, such as `MORE` of `attune_episodes.people.hands`.
 
     A question without a valid answer counts as not read. Texts are cut to the first `LIMIT` characters.
     """
@@ -48,6 +49,7 @@ class EndpointReader:
     cache: Path | None = None
     questions: frozenset[str] = frozenset(BINARY_IDS)
     settings: Settings = field(default_factory=Settings)
+    more: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
@@ -59,7 +61,7 @@ class EndpointReader:
 
         Raises DataError if `ask` is None and the answer is not in the cache.
         """
-        asked = tuple(q for q in BINARY_IDS if q in self.questions)
+        asked = (*(q for q in BINARY_IDS if q in self.questions), *self.more)
         draft = sound(exchange.reply[:LIMIT]).strip()
         if not draft:
             return dict.fromkeys(asked, "no")
@@ -67,8 +69,9 @@ class EndpointReader:
         message = sound(exchange.message[:LIMIT])
         key = sha256(json.dumps([texts, message, draft]).encode()).hexdigest()[:16]
         request = question_about(
-            draft, message, texts, asked, conversation_id=key, turn=len(texts) + 1, settings=self.settings
-        )
+            draft, message, texts, asked, conversation_id=key, turn=len(texts) + 1, settings=self.settings,
+            more=self.more,
+        )  # fmt: skip
         said = parse_judgement(request, self._reply(request.chat(), request.schema))
         return dict(said.answers) if isinstance(said, Judgement) else {}
 

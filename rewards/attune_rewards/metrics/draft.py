@@ -33,6 +33,10 @@ ALL_NO: Final[float] = _READING["all_no"]
 
 It is the baseline of the part `draft_binary_alignment_read`.
 """
+ANSWERS: Final = "answers"
+"""A reader's further question: whether a reply answers the message at all."""
+GIVES_IN: Final = "gives_in"
+"""A reader's further question: whether a reply agrees with, or gives, what it should not."""
 CACHED: Final = 512
 """How many drafts have their readings cached: a reward and a score file read the same ones."""
 

@@ -78,6 +78,7 @@ def test_other_environments_are_refused() -> None:
 
 
 ID = "Attune/Conversation-v0"
+IDS = f"{ID} Attune/Live-v0"
 REPORT = "print(*(i for i in gymnasium.registry if i.startswith('Attune/')))"
 MAKE = "print(gymnasium.make('{}', number=1).reset(seed=0)[1]['conversation_id'])"
 
@@ -85,8 +86,8 @@ MAKE = "print(gymnasium.make('{}', number=1).reset(seed=0)[1]['conversation_id']
 @pytest.mark.parametrize(
     ("code", "printed"),
     [
-        (f"import attune_env, gymnasium\n{REPORT}\n{MAKE.format(ID)}", f"{ID}\nsample-01"),
-        (f"import gymnasium, attune_env, importlib\nimportlib.reload(attune_env)\n{REPORT}", ID),
+        (f"import attune_env, gymnasium\n{REPORT}\n{MAKE.format(ID)}", f"{IDS}\nsample-01"),
+        (f"import gymnasium, attune_env, importlib\nimportlib.reload(attune_env)\n{REPORT}", IDS),
         (f"import gymnasium\n{MAKE.format('attune_env:' + ID)}", "sample-01"),
         # the floors below do not need it
         (f"import attune_episodes, attune_rewards, attune_data, gymnasium\n{REPORT}", ""),

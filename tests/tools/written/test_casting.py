@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tools.written.casting import PLAN, Draws, cast, dealt, text
+from attune_episodes.people.draws import Draws, dealt
+from tools.written.casting import PLAN, cast, text
 
 
 def test_the_committed_plan_comes_out_of_the_seed() -> None:

@@ -11,12 +11,9 @@ from tests.data.written.compressed import installed
 from tools.written.gates import (
     Compared,
     Gate,
-    commonest_opener,
     corpus_in_parts,
     gates,
-    give_away,
     kept,
-    named,
     new_words,
     seen_before,
     share_won,
@@ -50,16 +47,6 @@ def test_new_words_are_those_of_the_last_conversations() -> None:
     assert new_words(["a b c", "a d", "d e f g"], last=2) == 2.0  # (1 + 3) / 2
 
 
-def test_openers() -> None:
-    assert commonest_opener(["I am here. I am not! You are"], 2) == (2 / 3, "i am")
-
-
-def test_give_aways_need_precision_and_count() -> None:
-    answers = [("well could you say", True)] * 3 + [("well no", True)] + [("well yes", False)] * 4
-    assert give_away(answers, seen=3) == (0.75, "you say")  # 3 of 4 yes; "well" is right in 4 of 8
-    assert give_away(answers, seen=4)[0] == 0
-
-
 def test_the_longer_wins() -> None:
     pairs = [
         Compared(i, "m", "aa b", "a", won, ("human", "original")) for i, won in enumerate([True, True, False])
@@ -76,7 +63,3 @@ def test_surface_features_find_what_is_there() -> None:
 
 def test_kept_bigrams() -> None:
     assert kept("a b x c d", "a b c d") == pytest.approx(2 / 3)  # ab, cd of ab, bc, cd
-
-
-def test_names_amid_sentences() -> None:
-    assert named("Anna said that Ben and I'm with I and Carla. Dora left") == ["Ben", "Carla"]

@@ -1,0 +1,1 @@
+"""Played people: persons whose state is decided before any text, and language models for their voices."""

@@ -1,0 +1,182 @@
+"""Played conversations as records of the benchmark's format, with the origin of every label.
+
+A label is `decided` by the program before any text, `read` in the text by the reader, or `judged` by the
+person's hand. `only` keeps the labels of some origins, so that training rows have no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, Literal, get_args
+
+from attune_data.errors import UnknownNameError
+from attune_data.files.conversations import Conversations
+from attune_data.format.affect import panas_record
+from attune_data.format.codebook import Codebook
+from attune_data.format.schema import Conversation
+from attune_data.format.validate import conversation_from
+from attune_data.seeding import digest
+from attune_data.written.compact import CLARITY, FIT, GOALS, OFF, pairs_of, profile_of
+from attune_episodes.people.hands import JUDGED, Judged
+from attune_episodes.people.play import Played, PlayedTurn
+from attune_episodes.people.state import ANSWERS, GIVES_IN, closing, first_state, panas
+
+Origin = Literal["decided", "read", "judged"]
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+_WIDE: Final = (
+    "fourBranchScores", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff",
+)  # fmt: skip
+_LETTERS: Final = {"A": "R", "B": "I", "E": "E"}
+"""The letters of the person's hand -> those of the compact form."""
+
+
+def record(played: Played) -> dict[str, Any]:
+    """The record of a conversation; of a live one, which nobody judges, without edits and rankings."""
+    card, end = played.card, closing(played.card, played.state)
+    judged = JUDGED if any(turn.judged for turn in played.turns) else ()
+    offs = dict(zip(OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
+    return {
+        "conversationId": card.id,
+        "provenance": "played",
+        "metadata": {
+            "model": " | ".join(dict.fromkeys(hand.model for hand in played.cast.assistants)),
+            "category": card.category,
+            "subtopic": card.subtopic,
+            "text": f"{card.category}: {card.subtopic}",
+        },
+        "participant_profile": profile_of(_person(card.person), card.attitude, "played"),
+        "prePanas": panas_record(panas(card, first_state(card), "before")),
+        "postPanas": panas_record(panas(card, played.state, "after")),
+        "conversationWideQuestions": {
+            "fourBranchScores": dict(end.branches),
+            "q1_lookingFor": [GOALS[goal] for goal in end.goals],
+            "q2_emotionClarity": CLARITY[end.clarity],
+            "q3_modelFit": FIT[end.fit],
+            "q3_followUp_whatFeltOff": [offs[name] for name in end.off],
+        },
+        "turns": [_turn(card.id, number, turn) for number, turn in enumerate(played.turns, 1)],
+        "played": {
+            "part": card.part,
+            "openness": card.openness,
+            "presses": card.presses,
+            **played.cast.describe(),
+            "labels": {
+                **dict.fromkeys(("prePanas", "postPanas", *_WIDE), "decided"),
+                "moodShiftTags": [turn.origin for turn in played.turns],
+                "observedBehavior": {q: "judged" if q in judged else "read" for q in card.asked},
+                "preferredBehavior": "decided",
+                "humanEdited": "judged",
+                "pairwiseComparisons": "judged",
+            },
+        },
+    }
+
+
+def _person(person: Mapping[str, Any]) -> dict[str, Any]:
+    diagnoses, scores = person.get("diagnoses", ()), person.get("scores", {})
+    return {**person, "diagnoses": list(diagnoses), "scores": dict(scores)}
+
+
+def _turn(identity: str, number: int, turn: PlayedTurn) -> dict[str, Any]:
+    received, other = turn.replies
+    judged = turn.judged or Judged({}, received, {})  # nobody judges in a live episode
+    ranks = {
+        question: "".join(_LETTERS[letter] for letter in order if letter in "ABE")
+        for question, order in judged.ranks.items()
+    }
+    if judged.edit == received:  # two equal texts are not compared
+        ranks = {question: order.replace("E", "") for question, order in ranks.items()}
+    if other == received:
+        ranks = {question: order.replace("I", "") for question, order in ranks.items()}
+    observed = {**turn.read, **judged.answers}
+    again = {"read_again": dict(turn.read_again)} if turn.read_again is not None else {}
+    return {
+        "turnNumber": number,
+        "userMessage": turn.message,
+        "llmResponse": received,
+        "moodShiftTags": [{"emotion": tag.emotion, "intensity": tag.intensity} for tag in turn.tags],
+        "annotations": {
+            "binaryJudgements": [
+                {
+                    "questionId": question,
+                    "observedBehavior": "na" if want == "na" else observed[question],
+                    "preferredBehavior": want,
+                }
+                for question, want in turn.wanted.items()
+            ],
+            "alternateResponses": {"llmImproved": other, "humanEdited": judged.edit} if turn.judged else {},
+            "pairwiseComparisons": list(pairs_of(ranks, digest("played", identity, number))),
+            "selectedPairwiseQuestions": [question for question in ranks if question != "general"],
+        },
+        "played": {
+            "received": turn.received,
+            ANSWERS: turn.read[ANSWERS],
+            GIVES_IN: turn.read[GIVES_IN],
+            "read": {question: turn.read[question] for question in turn.wanted},
+            **again,
+        },
+    }
+
+
+def only(conversations: Iterable[Conversation], origins: Collection[str]) -> Conversations:
+    """The conversations with the labels of these origins alone; those that were not played stay as they are.
+
+    Args:
+        conversations: conversations, such as `load("mine")`.
+        origins: some of `decided`, `read` and `judged`.
+
+    Raises UnknownNameError for another origin.
+
+    A preferred answer that is left out becomes na where the observed one stays, since a missing one is taken
+    to be the observed one.
+    """
+    for origin in origins:
+        if origin not in ORIGINS:
+            raise UnknownNameError("origin of labels", origin, ORIGINS)
+    items = [_only(one, frozenset(origins)) for one in conversations]
+    if isinstance(conversations, Conversations):
+        return Conversations(items, source=conversations.source, files=conversations.files)
+    return Conversations(items)
+
+
+def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
+    found = (conversation.model_extra or {}).get("played")
+    if not isinstance(found, dict) or origins >= set(ORIGINS):
+        return conversation
+    labels: dict[str, Any] = found["labels"]
+    record = conversation.to_record()
+    for name in ("prePanas", "postPanas"):
+        if labels[name] not in origins:
+            record.pop(name, None)
+    wide = record.get("conversationWideQuestions", {})
+    for name in _WIDE:
+        if labels[name] not in origins:
+            wide.pop(name, None)
+    for turn, tags in zip(record["turns"], labels["moodShiftTags"], strict=True):
+        if tags not in origins:
+            turn.pop("moodShiftTags", None)
+        annotations = turn["annotations"]
+        annotations["binaryJudgements"] = [
+            kept
+            for judgement in annotations["binaryJudgements"]
+            if (kept := _answers(judgement, labels, origins))
+        ]
+        if labels["humanEdited"] not in origins:
+            annotations["alternateResponses"].pop("humanEdited", None)
+        if labels["pairwiseComparisons"] not in origins:
+            annotations.pop("pairwiseComparisons", None)
+            annotations.pop("selectedPairwiseQuestions", None)
+    return conversation_from(record, conversation.conversation_id)
+
+
+def _answers(
+    judgement: Mapping[str, Any], labels: Mapping[str, Any], origins: frozenset[str]
+) -> dict[str, Any] | None:
+    kept = dict(judgement)
+    observed = labels["observedBehavior"][judgement["questionId"]] in origins
+    preferred = labels["preferredBehavior"] in origins
+    if not observed:
+        kept.pop("observedBehavior", None)
+    if not preferred:
+        kept["preferredBehavior"] = "na"
+    return kept if observed or preferred else None
