@@ -17,6 +17,7 @@ from attune_env.cli import shared
 from attune_env.cli.common import command_line, stoppable
 from attune_env.cli.data import DESTINATION, OVERWRITE, writer
 from attune_env.cli.options import argument, command, option
+from attune_env.tables.labels import counted
 
 if TYPE_CHECKING:
     from attune_env.study.events import Store
@@ -182,7 +183,8 @@ def export(
     write(conversations)
     write_json(path, beside)
     train = sum(bool(one.study and one.study.train) for one in conversations)
-    print(f"wrote {len(conversations)} conversations to {output}, provenance study; beside them {path}")
+    written = counted(len(conversations), "conversation")
+    print(f"wrote {written} to {output}, provenance study; beside them {path}")
     print(f"licence {beside['licence']}; {train} of them may be trained on")
 
 

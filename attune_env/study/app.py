@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
-import sys
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from attune_data.errors import DataError, show
 from attune_data.extras import needs_extra
 from attune_env.study.events import INVITED, SHOWN, STOPPED, State, Store
 from attune_env.study.fields import Form
 from attune_env.study.folder import Study
-from attune_env.study.models import Assistants
+from attune_env.study.models import Assistants, log
 from attune_env.study.pages import Said, message_page, render, step_page
 from attune_env.study.steps import MACHINE, current, is_full, outline, read_step
 from attune_env.study.texts import asset
@@ -22,8 +22,6 @@ from attune_env.study.view import View
 
 with needs_extra("study", "starlette", "uvicorn"):
     from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
     from starlette.routing import Route
@@ -34,7 +32,8 @@ MOST_FIELDS: Final = 1_000
 """The most fields of a form."""
 AT_ONCE: Final = 0.5
 """Seconds within which a reply is waited for before the page says that it is being written."""
-LOCAL: Final = ("127.0.0.1", "localhost")
+LOCAL: Final = ("127.0.0.1", "::1", "localhost")
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -65,26 +64,22 @@ def make_app(study: Study, store: Store, hosts: Sequence[str] = ()) -> Starlette
 
     Raises SettingsError if a model's key is missing.
     """
-    site = Site(study, store)
+    site = Site(study, store, hosts)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await site.assistants.close()
 
-    own = urlsplit(study.design.address).hostname or ""
-    known = [*LOCAL, own, *hosts]
-    both = ["GET", "POST"]
     return Starlette(
         routes=[
             *(Route(f"/{name}", _file(name, kind)) for name, kind in _ASSETS.items()),
             Route("/{link}", site.answering(site.show)),
             Route("/{link}/ready", site.answering(site.ready)),
-            Route("/{link}/stop", site.answering(site.stop), methods=both),
+            Route("/{link}/stop", site.answering(site.stop), methods=["GET", "POST"]),
             Route("/{link}/{step}", site.answering(site.take), methods=["POST"]),
-            Route("/{path:path}", site.answering(_nowhere), methods=both),
+            Route("/{path:path}", site.answering(_nowhere), methods=_METHODS),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=known, www_redirect=False)],
         lifespan=lifespan,
     )
 
@@ -103,16 +98,19 @@ async def _nowhere(_: Request) -> Response:
 class Site:
     """Answers requests: each looks its link up anew, and nothing is remembered from one to the next."""
 
-    def __init__(self, study: Study, store: Store) -> None:
+    def __init__(self, study: Study, store: Store, hosts: Sequence[str] = ()) -> None:
         self.study, self.store = study, store
+        own = urlsplit(study.design.address).hostname or ""
+        self.hosts = {name.lower() for name in (*LOCAL, own, *hosts)}
         self.assistants = Assistants(study, store)
         store.keep_design(study.design.fingerprint, study.design.model_dump_json())
 
     def answering(self, page: Page) -> Page:
-        """A page with what all have in common: headers, the origin check, and sentences for errors."""
+        """A page with what all have in common: headers, checks of host and origin, sentences for errors."""
 
         async def answer(request: Request) -> Response:
             try:
+                self._check_host(request)
                 _check_origin(request)
                 response = await page(request)
             except Refused as refused:
@@ -121,7 +119,7 @@ class Site:
             except ClientDisconnect:
                 response = Response(status_code=400)
             except Exception as error:
-                print(f"error: {type(error).__name__}: {error}", file=sys.stderr)
+                log(f"error: {type(error).__name__}: {error}")
                 response = HTMLResponse(
                     message_page(self.study, "broken_title", "broken_text"), status_code=500
                 )
@@ -129,6 +127,14 @@ class Site:
             return response
 
         return answer
+
+    def _check_host(self, request: Request) -> None:
+        """Refuse a request under a name that is not the study's, such as one that somebody else gave it."""
+        host = request.headers.get("host", "")
+        if re.sub(r":\d*$", "", host).strip("[]").lower() not in self.hosts:
+            known = ", ".join(sorted(self.hosts))
+            log(f"refused: a request to {show(host)}, expected {known}; add names with --allowed-host")
+            raise Refused(421, "refused_title", "refused_text")
 
     def _state(self, request: Request) -> State:
         """The participant whose link a request has; refused if it is nobody's, or has ended."""
@@ -160,7 +166,7 @@ class Site:
             if step in self.store.state(state.participant).answers:
                 return await self.show(request)
         elif SHOWN + step not in state.answers:
-            with suppress(sqlite3.OperationalError):  # the page matters more than its time
+            with suppress(DataError):  # the page matters more than its time
                 self.store.add(state.participant, SHOWN + step, {})
         if view.kind in ("judge", "edit"):
             # prepared meanwhile, so that nobody waits for them later
@@ -197,8 +203,8 @@ class Site:
             return HTMLResponse(step_page(view, home, Said(payload, troubles)), status_code=422)
         try:
             new = self.store.add(state.participant, step, payload)
-        except sqlite3.OperationalError as error:  # such as a full disk
-            print(f"error: {state.participant} {step}: not saved: {error}", file=sys.stderr)
+        except DataError as error:  # such as a full disk
+            log(f"error: {state.participant} {step}: not saved: {error}")
             return HTMLResponse(step_page(view, home, Said(payload, failure="not_saved")), status_code=503)
         return _to(home, already=not new)
 
@@ -222,13 +228,21 @@ class Site:
         if _button(form) == "withdraw":
             unsure = "sure" not in form
             if not unsure:
-                self.store.withdraw(state.participant)
+                self._withdraw(state.participant)
                 raise Refused(200, "withdrawn_title", "withdrawn_text")
         texts = self.study.design.texts
         trouble = texts["withdraw_tick"] if unsure else ""
         given = {"home": _home(request), "going": going, "trouble": trouble}
         page = render(self.study, "stop.html", texts["stop_title"], **given)
         return HTMLResponse(page, status_code=422 if unsure else 200)
+
+    def _withdraw(self, participant: str) -> None:
+        try:
+            self.store.withdraw(participant)
+        except DataError as error:
+            if not self.store.state(participant).withdrawn:
+                raise
+            log(f"error: {participant}: withdrawn, but not yet cleared from the free space: {error}")
 
     def _end(self, state: State) -> Response:
         """The page of somebody of whom nothing more is asked."""
@@ -254,7 +268,7 @@ def _check_origin(request: Request) -> None:
     if request.method != "POST":
         return
     origin, host = request.headers.get("origin"), request.headers.get("host", "")
-    foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+    foreign = origin is not None and origin.partition("://")[2].lower() != host.lower()
     if foreign or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Refused(403, "refused_title", "refused_text")
 

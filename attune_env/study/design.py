@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cached_property
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from attune_data.errors import show
@@ -18,7 +19,6 @@ from attune_env.study.texts import filled, own_words
 TRAIN: Final = "train"
 """The id of the point of the consent that allows training."""
 Text = Annotated[str, Field(min_length=1, max_length=50_000)]
-Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 LISTS: Final = ("work_edu_background", "diagnoses")
 """The fields of the demographics that hold several answers."""
 
@@ -26,6 +26,20 @@ LISTS: Final = ("work_edu_background", "diagnoses")
 def wrong(text: str) -> PydanticCustomError:
     """The error for a value that does not fit; `text` says what is expected."""
     return PydanticCustomError("expected", "{expected}", {"expected": text})
+
+
+def _like(pattern: str, text: str) -> AfterValidator:
+    """A check of a text's form; `text` describes it."""
+
+    def check(value: str) -> str:
+        if re.fullmatch(pattern, value) is None:
+            raise wrong(text)
+        return value
+
+    return AfterValidator(check)
+
+
+Id = Annotated[str, _like(r"[a-z][a-z0-9_]{0,39}", 'small letters, digits and "_", such as age_range')]
 
 
 class Part(BaseModel):
@@ -154,9 +168,10 @@ class Asking(Part):
         named = {"core": BINARY_IDS[:20], "all": BINARY_IDS}
         if isinstance(value, str) and value in named:
             return named[value]
-        if not isinstance(value, list | tuple) or not set(value) <= set(BINARY_IDS):
-            raise wrong('"core", "all" or a list of ids from B1 to B505, such as ["B1", "B13"]')
-        return tuple(dict.fromkeys(value))
+        given = value if isinstance(value, list | tuple) else [value]
+        if unknown := [one for one in given if one not in BINARY_IDS]:
+            raise wrong(f'"core", "all" or a list of ids such as ["B1", "B13"]; {show(unknown[0])} is none')
+        return tuple(dict.fromkeys(given))
 
 
 class Question(Part):
@@ -168,6 +183,8 @@ class Question(Part):
     options: tuple[Text, ...] = ()
     low: int = 1
     high: int = 7
+    ends: tuple[str, str] = ("", "")
+    """What the ends of a scale mean."""
     required: bool = True
     field: str | None = None
     """Where the answer goes in the participant's profile; it is beside the conversations in any case."""
@@ -192,7 +209,7 @@ class Question(Part):
                 raise wrong('kind = "number" or "scale" for a computed score')
         elif part != "demographics" or name not in Demographics.model_fields:
             known = ", ".join(f"demographics.{name}" for name in Demographics.model_fields)
-            raise wrong(f"one of {known}, or computed_scores.NAME")
+            raise wrong(f"as field one of {known}, or computed_scores.NAME, not {show(field)}")
         elif (name in LISTS) != (self.kind == "many") or numbers:
             raise wrong(f'kind = "many" for {" and ".join(LISTS)}, and "one" or "text" for the others')
 
@@ -238,11 +255,10 @@ class Ending(Part):
 class Design(Part):
     """A study: the content of its `study.toml`."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
+    name: Annotated[str, _like(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", "letters, digits and any of . _ -")]
     title: Text
-    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    language: Annotated[str, _like(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", "a code such as en or pt-BR")] = "en"
     address: str = "http://127.0.0.1:8080"
-    minutes: Annotated[int, Field(ge=1)] = 45
     link_days: Annotated[int, Field(ge=1, le=3_650)] = 30
     notice: Text
     """What is said at the foot of every page, such as that this is no therapy."""

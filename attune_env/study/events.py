@@ -97,7 +97,8 @@ def fold(participant: str, events: Iterable[Event]) -> State:
 class Store:
     """The database of a study, readable by its owner alone; used by one thread at a time.
 
-    Each event is on the disk before the call returns. Raises DataError if the file is none of ours.
+    Each event is on the disk before the call returns. Every call raises DataError if the file is none of
+    ours, or cannot be used, such as on a full disk; nothing is recorded then.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,19 +110,15 @@ class Store:
         self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         try:
             self._open()
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            raise DataError(
-                Problem(str(path), "", str(error), "the database of a study", "restore it from a backup")
-            ) from None
-        except DataError:
+        except BaseException:
             self._db.close()
             raise
 
     def _open(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        self._db.execute("PRAGMA secure_delete = ON")
+        with self._using():
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA secure_delete = ON")
         with self._writing():
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version == 0:
@@ -133,7 +130,7 @@ class Store:
                 found, wanted = f"version {version}", f"version {VERSION}"
                 advice = "use the version of attune-env that made it"
                 raise DataError(Problem(str(self.path), "", found, wanted, advice))
-        (self._secret,) = self._db.execute("SELECT value FROM secrets WHERE name = 'links'").fetchone()
+            (self._secret,) = self._db.execute("SELECT value FROM secrets WHERE name = 'links'").fetchone()
 
     def __enter__(self) -> Self:
         return self
@@ -143,12 +140,24 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        with self._lock:
+        with self._using():
             self._db.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _using(self) -> Iterator[None]:
         with self._lock:
+            try:
+                yield
+            except sqlite3.DatabaseError as error:
+                wanted, advice = "the database of a study", "restore it from a backup"
+                if isinstance(error, sqlite3.OperationalError):
+                    wanted = "a file that can be read and written"
+                    advice = "make room on its disk, see that you may write it, then try again"
+                raise DataError(Problem(str(self.path), "", str(error), wanted, advice)) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._using():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -167,7 +176,7 @@ class Store:
 
     def add(self, participant: str, step: str, payload: Payload) -> bool:
         """Record the answer to a step; False if it is answered already, or the participant has withdrawn."""
-        with self._lock:
+        with self._using():
             known = self._db.execute(
                 "SELECT SUM(step = ?), SUM(step = ?) FROM events WHERE participant = ?",
                 (INVITED, WITHDRAWN, participant),
@@ -187,7 +196,7 @@ class Store:
 
     def state(self, participant: str) -> State:
         """The state of a participant; raises UnknownNameError if there is none of that id."""
-        with self._lock:
+        with self._using():
             rows = self._db.execute(
                 "SELECT participant, step, payload, time FROM events WHERE participant = ? ORDER BY id",
                 (participant,),
@@ -198,7 +207,7 @@ class Store:
 
     def participants(self) -> list[str]:
         """The ids of all participants, in the order of their invitations."""
-        with self._lock:
+        with self._using():
             rows = self._db.execute("SELECT participant FROM events GROUP BY participant ORDER BY MIN(id)")
             return [participant for (participant,) in rows.fetchall()]
 
@@ -208,7 +217,7 @@ class Store:
 
     def spent(self) -> tuple[float, int]:
         """Dollars spent on assistants, as far as known, and how many participants have begun."""
-        with self._lock:
+        with self._using():
             dollars, begun = self._db.execute(
                 "SELECT COALESCE(SUM(json_extract(payload, '$.cost')), 0), "
                 "COALESCE(SUM(step = 'consent'), 0) FROM events"
@@ -218,20 +227,22 @@ class Store:
     def withdraw(self, participant: str) -> None:
         """Delete everything that a participant gave, also from the free pages of the file.
 
-        What stays is that the id has withdrawn, and what its assistants cost.
+        What stays is that the id has withdrawn, and what its assistants cost. If only the free pages could
+        not be cleared, such as on a full disk, another call clears them.
         """
         state = self.state(participant)
-        if state.withdrawn:
-            return
-        with self._writing():
-            self._db.execute("DELETE FROM events WHERE participant = ?", (participant,))
-            self._db.execute(
-                "INSERT INTO events (participant, step, payload, time) VALUES (?, ?, ?, ?)",
-                (participant, WITHDRAWN, json.dumps({"cost": state.cost}), time.time()),
-            )
-        with self._lock:
+        if not state.withdrawn:
+            with self._writing():
+                self._db.execute("DELETE FROM events WHERE participant = ?", (participant,))
+                self._db.execute(
+                    "INSERT INTO events (participant, step, payload, time) VALUES (?, ?, ?, ?)",
+                    (participant, WITHDRAWN, json.dumps({"cost": state.cost}), time.time()),
+                )
+        with self._using():
             self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise sqlite3.OperationalError("deleted, but another process reads what was there before")
 
     def keep_design(self, fingerprint: str, content: str) -> None:
         """Keep a design under which answers are given."""
@@ -240,7 +251,7 @@ class Store:
 
     def designs(self) -> dict[str, Any]:
         """Fingerprint -> each design under which answers were given."""
-        with self._lock:
+        with self._using():
             rows = self._db.execute(
                 "SELECT fingerprint, content FROM designs ORDER BY fingerprint"
             ).fetchall()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 from attune_data.errors import AttuneError, one_line
@@ -65,6 +65,12 @@ class _Patient(Breaker):
         """Record a call that is given up."""
         self.in_a_row += 1
         return False
+
+
+def log(line: str) -> None:
+    """Write a line to standard error, which nobody's answer depends on: it may be on a full disk, too."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def messages_of(view: View) -> tuple[tuple[str, str], ...]:
@@ -130,7 +136,7 @@ class Assistants:
             self.store.add(*key, payload)
         except Exception as error:  # whatever it is, the participant gets a sentence and goes on
             self._failed[key] = one_line(f"{type(error).__name__}: {error}")
-            print(f"{view.state.participant} {view.step}: {self._failed[key]}", file=sys.stderr)
+            log(f"{view.state.participant} {view.step}: {self._failed[key]}")
         finally:
             self._tasks.pop(key, None)
 
@@ -181,6 +187,6 @@ def _asker(asked: Asked) -> Asker:
         pass
 
     control = Control(Options(concurrency=IN_FLIGHT))
-    asker = Asker(client, model, control, PATIENCE, None, remember, partial(print, file=sys.stderr))
+    asker = Asker(client, model, control, PATIENCE, None, remember, log)
     asker.breaker = _Patient(control, model.name, endpoint.base_url)
     return asker

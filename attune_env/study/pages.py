@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import jinja2
 
+from attune_env.study.fields import Field
 from attune_env.study.folder import Study
 from attune_env.study.redaction import redacted, words_in
 from attune_env.study.steps import MACHINE, STEPS, may_end, progress
@@ -18,6 +19,10 @@ from attune_env.study.view import View
 
 _BUTTONS: Final = {"consent": "agree", "say": "send", "debrief": "finish"}
 """Kind of step -> the name of its button's text, if it is not the usual one."""
+
+
+SUMMED: Final = 5
+"""The most errors that are listed above a form; each also stands beside its field."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def step_page(view: View, home: str, said: Said) -> str:
             name: view.word(trouble, most=fields[name].most, low=fields[name].low, high=fields[name].high)
             for name, trouble in said.troubles.items()
         },
+        amiss=_amiss([one for one in fields.values() if one.name in said.troubles]),
         note=texts.get(said.note, ""),
         failure=texts.get(said.failure, ""),
         failed=said.failed,
@@ -106,6 +112,15 @@ def _heading(view: View) -> tuple[str, list[str]]:
         text = view.word("text_topic_assigned" if assigned else f"text_{view.kind}", topic=view.topic)
     extra = [view.word("end_hint")] if may_end(view) else []
     return view.word(f"title_{view.kind}", number=view.number), [*_paragraphs(text), *extra]
+
+
+def _amiss(fields: Sequence[Field]) -> list[tuple[str, str]]:
+    """What the summary of a form's errors names: question -> its first wrong field; "…" for more."""
+    first: dict[str, str] = {}
+    for one in fields:
+        first.setdefault(one.group or one.text, one.name)
+    rest = [("…", "")] if len(first) > SUMMED else []
+    return [*list(first.items())[:SUMMED], *rest]
 
 
 def _paragraphs(text: str) -> list[str]:

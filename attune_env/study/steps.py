@@ -67,6 +67,7 @@ def _field_of(question: Question) -> Field:
         *(question.name, question.text, question.kind, options, question.required),
         low=question.low,
         high=question.high,
+        ends=question.ends,
         most=most,
     )
 
@@ -272,7 +273,7 @@ def read_step(view: View, form: Form) -> tuple[dict[str, Any], dict[str, str]]:
     if may_end(view) and form.get("do", [""])[-1] == "end":
         return {"end": True}, {}
     answers, troubles = read_form(step.fields(view), form)
-    troubles = troubles or step.check(view, answers)
+    troubles = step.check(view, answers) | troubles
     return answers | dict(step.adds(view, answers)), troubles
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from attune_data import SettingsError, load
+from attune_data import DataError, SettingsError, load
 from attune_data.files.write import write_folder
 from attune_data.format.validate import oddities
 from attune_data.selection import select
 from attune_data.source.guard import for_training
 from attune_env.study.checks import check, status
-from attune_env.study.events import Store
 from attune_env.study.export import export
 from attune_env.study.folder import read_study
+from attune_env.study.pages import SUMMED
 from attune_env.study.scripted import Page, Participant, play_all
 from attune_env.study.view import View
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.training import training_dataset
-from tests.command import ATTUNE, attune
+from tests.command import attune
 from tests.endpoint.answers import Messages
 from tests.endpoint.server import serve
 from tests.study.places import browser, send, served, small, until
@@ -78,38 +77,6 @@ def test_only_those_who_agreed_are_trained_on(data: Path) -> None:
     assert {row["provenance"] for row in training_dataset(willing)} == {"study"}
 
 
-def test_killed_at_any_page_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
-    study = small(tmp_path / "s")
-    with Store(study.database) as store:
-        link = store.link(store.invite(9e9))
-    command = [str(ATTUNE), "study", "serve", "s", "--port", "0"]
-    person, seen = Participant(link), list[str]()
-    while True:
-        with (
-            subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process,
-            browser() as client,
-        ):
-            try:
-                assert process.stdout is not None
-                url = f"{process.stdout.readline().split()[-1]}/{link}"
-                for _ in range(10):
-                    page = Page(client.get(url).text)
-                    if page.buttons:
-                        seen.append(page.step)
-                        send(client, url, page, person.answers(page))
-            finally:
-                process.kill()
-        if not page.buttons and "data-ready" not in page.html:
-            break
-    assert len(set(seen)) == len(seen)
-    with Store(study.database) as store:
-        (conversation,), _ = export(study, store)
-    assert seen[-1] == "debrief"
-    assert [f"compare.{turn.turn_number}" in seen for turn in conversation.turns] == [True] * len(
-        conversation.turns
-    )
-
-
 def test_two_tabs_see_where_one_is(tmp_path: Path) -> None:
     with served(small(tmp_path / "s")) as site, browser() as client:
         link = site.invite()
@@ -136,6 +103,51 @@ def test_what_was_entered_stays_beside_the_errors(tmp_path: Path) -> None:
         assert again.texts["message"].strip() == "<b>both</b>"
         assert 'aria-invalid="true"' in answered.text
         assert '<option value="6" selected>' in answered.text
+
+
+def test_every_error_is_told_at_once_and_few_are_listed_above(tmp_path: Path) -> None:
+    with served(small(tmp_path / "s")) as site, browser() as client:
+        link = site.invite()
+        empty = send(client, link, until(client, link, "pre"), {}).text
+        assert empty.count('class="error"') == 20
+        assert empty.count('<a href="#f-') == SUMMED
+        empty = send(client, link, until(client, link, "say"), {}).text
+        assert 'id="e-message"' in empty
+        assert 'id="e-nothing"' in empty
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'name = "age_range"',
+            'name = "Age range"',
+            'pages[0].questions[0].name: found "Age range", expected small',
+        ),
+        ('field = "demographics.age_range"', 'field = "age"', 'computed_scores.NAME, not "age"'),
+        ('"B13"]', '"B21"]', '"B21" is none'),
+        (
+            "choices = [",
+            "choices = []\nx = [",
+            "topics.choices: found an empty list, expected at least one; add one",
+        ),
+    ],
+)
+def test_an_error_in_the_file_names_the_entry(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(DataError) as caught:
+        small(tmp_path / "s", None, (old, new))
+    assert said in str(caught.value)
+
+
+def test_a_scale_of_ones_own_says_what_its_ends_mean(tmp_path: Path) -> None:
+    changed = (
+        ('kind = "text"', 'kind = "scale"\nends = ["never", "<always>"]'),
+        ('\nfield = "demographics.gender"', ""),
+    )
+    with served(small(tmp_path / "s", None, *changed)) as site, browser() as client:
+        link = site.invite()
+        until(client, link, "own")
+        assert '<span class="end">&lt;always&gt;</span>' in client.get(link).text
 
 
 def test_a_model_that_gives_no_answer_does_not_hold_anybody_up(tmp_path: Path) -> None:

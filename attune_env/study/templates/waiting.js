@@ -6,7 +6,8 @@ async function look() {
   try {
     const answer = await fetch(place.dataset.ready, { cache: "no-store" });
     if (answer.ok && (await answer.json()).ready) {
-      location.reload();
+      // no reload, after which the next page would be scrolled as far as this one was
+      location.replace(`${location.pathname}?${Date.now()}#now`);
       return;
     }
   } catch {

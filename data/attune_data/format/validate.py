@@ -81,7 +81,8 @@ def _problem(file: str, place: str, detail: ErrorDetails, advice: str) -> Proble
     if kind == "missing":
         found, advice = "nothing", advice or "add it"
     elif kind == "too_short":
-        advice = advice or "leave the conversation out or add its turns"
+        turns = place.endswith("turns")
+        advice = advice or ("leave the conversation out or add its turns" if turns else "add one")
     elif kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", '"')
     return Problem(file, place, found, expected, advice)

@@ -28,6 +28,7 @@ STATE = """({
   step: (document.querySelector("main form") || {action: ""}).action.split("/").pop(),
   waits: document.querySelector("[data-ready]") !== null,
   wide: document.documentElement.scrollWidth,
+  down: window.scrollY,
 })"""
 
 
@@ -75,6 +76,8 @@ async def play(page: Page, server: Server, link: str) -> list[str]:
     while True:
         at = await page.ask(STATE)
         assert at["wide"] <= WIDTH, at
+        # only a conversation opens where it goes on; every other page opens at its title
+        assert not at["down"] or at["waits"] or at["step"].startswith("say"), at
         if at["waits"]:
             await asyncio.sleep(0.2)
             continue
