@@ -51,7 +51,7 @@ class Check:
     remediation: str | None
     """What to change if it failed."""
     duration_s: float
-    """How long the policies were fitted and played that it looks at, under all rewards together."""
+    """Seconds spent fitting and playing the policies it uses, for all rewards together."""
 
 
 def checks(found: Audit, verdict: Verdict) -> tuple[Check, ...]:

@@ -49,7 +49,7 @@ class Check:
 
     @property
     def result(self) -> Result:
-        """What the interval says about the bounds."""
+        """The result, from the interval and the bounds."""
         return "–" if self.low == -inf and self.high == inf else result(self.own, self.low, self.high)
 
 
@@ -85,7 +85,7 @@ class Checked(NamedTuple):
 
 
 def result(own: Interval, low: float, high: float) -> Result:
-    """What an interval says about bounds."""
+    """Compare an interval with bounds."""
     if own.low is None or own.high is None or not own.meaningful:
         return "undecided"
     if own.high < low - ROUNDING or own.low > high + ROUNDING:

@@ -41,7 +41,7 @@ PHRASES: Final = (
     "totally understandable", "makes sense", "thank you for sharing", "you're not alone",
     "be kind to yourself", "i'm here", "it's okay to", "i hear you", "it's important to",
 )  # fmt: skip
-"""What assistants say to anybody."""
+"""Stock phrases of assistants."""
 
 
 Array = npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ class Counted(NamedTuple):
     share: Share = quotient
 
     def interval(self, kernel: Bootstrap) -> Interval:
-        """The figure with its interval, computed anew in each resample."""
+        """The figure with its interval, recomputed in each resample."""
         found, of = (kernel.unit_sums(np.array(c, float).reshape(len(c), -1)) for c in (self.found, self.of))
         if not (n := of.sum()):
             return Interval()

@@ -96,7 +96,7 @@ async def _nowhere(_: Request) -> Response:
 
 
 class Site:
-    """Answers requests: each looks its link up anew, and nothing is remembered from one to the next."""
+    """Answers requests; each looks up its link, and nothing is kept between requests."""
 
     def __init__(self, study: Study, store: Store, hosts: Sequence[str] = ()) -> None:
         self.study, self.store = study, store
@@ -178,7 +178,7 @@ class Site:
         return HTMLResponse(step_page(view, _home(request), Said(note=already, failed=failed)))
 
     async def ready(self, request: Request) -> Response:
-        """Say whether the page that waits for a model should be shown anew."""
+        """Say whether the page that waits for a model should be reloaded."""
         state = self._state(request)
         view = View(self.study, state, current(self.study, state) or "debrief")
         if waiting := view.kind in MACHINE:

@@ -184,7 +184,7 @@ class Question(Part):
     low: int = 1
     high: int = 7
     ends: tuple[str, str] = ("", "")
-    """What the ends of a scale mean."""
+    """The meanings of the two ends of a scale."""
     required: bool = True
     field: str | None = None
     """Where the answer goes in the participant's profile; it is beside the conversations in any case."""
@@ -231,7 +231,7 @@ class QuestionPage(Part):
 
 
 class Budget(Part):
-    """What the study may cost; once it is spent, nobody new begins, and everybody else finishes."""
+    """The budget of the study; once it is spent, nobody new can begin, and everybody else finishes."""
 
     dollars: Annotated[float, Field(gt=0)] | None = None
     participants: Annotated[int, Field(ge=1)] | None = None
@@ -261,7 +261,7 @@ class Design(Part):
     address: str = "http://127.0.0.1:8080"
     link_days: Annotated[int, Field(ge=1, le=3_650)] = 30
     notice: Text
-    """What is said at the foot of every page, such as that this is no therapy."""
+    """The notice at the foot of every page, for example that this is not therapy."""
     contact: Contact
     help_lines: Annotated[tuple[HelpLine, ...], Field(min_length=1)]
     consent: Consent

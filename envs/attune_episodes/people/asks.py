@@ -79,7 +79,7 @@ class Cast:
 
     def describe(self) -> dict[str, Any]:
         """Who plays which hand, as recorded."""
-        played = {name: self.by(name).model for name in (PERSON, *ASSISTANTS, READER)}
+        played = {name: self.by(name).model for name in HANDS}
         return {"hands": played, "one_family": self.one_family}
 
 

@@ -22,6 +22,7 @@ from attune_rewards.metrics.tree import Node
 from attune_rewards.predictions import Draft, Stage
 from attune_rewards.reading import Exchange, Reader, reader
 from attune_rewards.reading.own import own_part
+from attune_rewards.reading.recorded import RecordedReader
 from attune_rewards.reward.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
@@ -112,8 +113,6 @@ def draft_alignment(
     if isinstance(by, str):
         by = reader(by)
     elif isinstance(by, Mapping):
-        from attune_rewards.reading.recorded import RecordedReader
-
         by = RecordedReader(by)
     part = DraftAlignment(reader=by)
     turns = [part.wanted(turn) for one in conversations for turn in truth_of(one).turns]
