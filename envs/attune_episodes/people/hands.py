@@ -39,6 +39,9 @@ MORE: Final = {
     "with a request that an assistant should decline?",
 }
 """The reader's questions beside the benchmark's."""
+TOLD: Final = ("B1", "B11", "B12", "B13", "B14", "B19", "B313", "B316", "B501", "B505")
+"""The questions of which the person knows what they want before they write, so that they do not ask for what
+they do not want. Of the others nobody thinks beforehand."""
 JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B206", "B207")
 """The yes/no questions that a text does not settle: the person answers them about the received reply."""
 WORDS: Final = (30, 60, 80, 80, 110, 150)
@@ -46,6 +49,8 @@ WORDS: Final = (30, 60, 80, 80, 110, 150)
 LONGEST: Final = 350
 """Words above which a message is a flood."""
 ORDERS: Final = tuple(">".join(order) for order in permutations("ABE"))
+_INITIALS: Final = "ABCDEFGHIJKLMNOPRSTUVWYZ"
+"""Letters that the names in a matter begin with: left to themselves, models take the same few names."""
 ASSISTANT: Final = "You are a helpful assistant."
 _SHINGLE: Final = {"matter": 9, "style": 7}
 """How many words in a row a message may not share with the card."""
@@ -103,7 +108,8 @@ def _prompt(name: str, **values: Any) -> tuple[Mapping[str, str], ...]:
 
 def matter(card: Card, earlier: Sequence[str] = (), again: str = "") -> HandRequest:
     """Ask the person's hand what the conversation is about."""
-    messages = _prompt("matter", **vars(card), earlier=earlier, again=again)
+    initials = Draws("initials", card.id, card.seed).some(_INITIALS, 3)
+    messages = _prompt("matter", **vars(card), earlier=earlier, initials=initials, again=again)
     return HandRequest(f"{card.id}/matter", messages, _matter)
 
 
@@ -118,13 +124,15 @@ def _matter(text: str) -> str | Unparsed:
 
 
 def message(
-    card: Card, state: State, tags: Sequence[Tag], shown: bool, history: History, again: str = ""
-) -> HandRequest:
-    """Ask the person's hand for the next message; what is felt, and whether it shows, are decided already."""
+    card: Card, state: State, tags: Sequence[Tag], shown: bool, wanted: Wishes, settings: Settings,
+    history: History, again: str = "",
+) -> HandRequest:  # fmt: skip
+    """Ask the person's hand for the next message; what is felt, shows and is wanted are decided already."""
     draws = Draws("words", card.id, card.seed, state.turn)
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals],
         "tags": tags_text(tags), "shows": shown, "names": card.openness == "names it",
+        **_likes({question: want for question, want in wanted.items() if question in TOLD}, settings),
         "history": history, "turn": state.turn, "last": state.turn == card.turns, "trust": state.trust,
         "words": draws.pick(WORDS), "again": again,
         "mark": _mark(card, history, *card.style),
@@ -237,13 +245,9 @@ def judgement(
     book = settings.codebook
     questions = tuple(one for one in JUDGED if one in card.asked)
     compared = ("general", *card.compared[turn - 1])
-    likes: dict[Answer, list[str]] = {"yes": [], "no": [], "na": []}
-    for question, want in wanted.items():
-        if question not in JUDGED:
-            likes[want].append(_done(book.binary_text(question, observer=False)))
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals], "tags": tags_text(tags), "history": history,
-        "wanted": likes["yes"], "unwanted": likes["no"],
+        **_likes({question: want for question, want in wanted.items() if question not in JUDGED}, settings),
         "user_message": said, "received": replies[0], "other": replies[1],
         "questions": [(one, book.binary_text(one, observer=False)) for one in questions],
         "compared": [(one, book.pairwise[one]) for one in compared],
@@ -258,6 +262,13 @@ def judgement(
     properties |= {"answers": choice_schema(questions, "yes", "no")} if questions else {}
     schema = object_schema(properties | {"ranks": ranks})
     return HandRequest(f"{card.id}/{turn}/judgement", _prompt("judgement", **values), parse, False, schema)
+
+
+def _likes(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
+    """What a person wants a reply to do, and not to do, in words."""
+    texts = {q: _done(settings.codebook.binary_text(q, observer=False)) for q in wanted}
+    sides: dict[str, Answer] = {"wanted": "yes", "unwanted": "no"}
+    return {name: [texts[q] for q, want in wanted.items() if want == side] for name, side in sides.items()}
 
 
 def _done(question: str) -> str:

@@ -148,12 +148,14 @@ def spoken(card: Card, cast: Cast, state: State, history: History) -> Steps[Said
     text.
     """
     tags, shown = feelings(card, state), shows(card, state.turn)
+    wanted = wishes(card, state, tags)
     checked = bool(tags) and shown and Draws("checked", card.id, card.seed, state.turn).yes(cast.checked)
     why, text, found = "", "", tags
     for trial in range(TRIALS):
         text = yield from asked(
-            cast, PERSON, lambda again: hands.message(card, state, tags, shown, history, again), why,
-            trial * cast.attempts,
+            cast, PERSON,
+            lambda again: hands.message(card, state, tags, shown, wanted, cast.settings, history, again),
+            why, trial * cast.attempts,
         )  # fmt: skip
         if not checked:
             return Said(text, tags, "decided")

@@ -1,7 +1,9 @@
 """Played conversations as records of the benchmark's format, with the origin of every label.
 
 A label is `decided` by the program before any text, `read` in the text by the reader, or `judged` by the
-person's hand. `only` keeps the labels of some origins, so that training rows have no others.
+person's hand. `only` keeps the labels of some origins, so that training rows have no others. What the person
+wanted is decided for the questions whose answer they mind (`minds` of a turn); of the others they want what
+the reply did, and that label has the origin of the observed one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.seeding import digest
 from attune_data.written.compact import CLARITY, FIT, GOALS, OFF, pairs_of, profile_of
+from attune_episodes.people.cards import Card
 from attune_episodes.people.hands import JUDGED, Judged
 from attune_episodes.people.play import Played, PlayedTurn
 from attune_episodes.people.state import ANSWERS, GIVES_IN, closing, first_state, panas
@@ -54,7 +57,7 @@ def record(played: Played) -> dict[str, Any]:
             "q3_modelFit": FIT[end.fit],
             "q3_followUp_whatFeltOff": [offs[name] for name in end.off],
         },
-        "turns": [_turn(card.id, number, turn) for number, turn in enumerate(played.turns, 1)],
+        "turns": [_turn(card, number, turn) for number, turn in enumerate(played.turns, 1)],
         "played": {
             "part": card.part,
             "openness": card.openness,
@@ -77,8 +80,8 @@ def _person(person: Mapping[str, Any]) -> dict[str, Any]:
     return {**person, "diagnoses": list(diagnoses), "scores": dict(scores)}
 
 
-def _turn(identity: str, number: int, turn: PlayedTurn) -> dict[str, Any]:
-    received, other = turn.replies
+def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
+    asked, (received, other) = card.asked, turn.replies
     judged = turn.judged or Judged({}, received, {})  # nobody judges in a live episode
     ranks = {
         question: "".join(_LETTERS[letter] for letter in order if letter in "ABE")
@@ -100,19 +103,20 @@ def _turn(identity: str, number: int, turn: PlayedTurn) -> dict[str, Any]:
                 {
                     "questionId": question,
                     "observedBehavior": "na" if want == "na" else observed[question],
-                    "preferredBehavior": want,
+                    "preferredBehavior": want or observed[question],  # who does not mind takes what is there
                 }
-                for question, want in turn.wanted.items()
+                for question, want in ((one, turn.wanted.get(one)) for one in asked)
             ],
             "alternateResponses": {"llmImproved": other, "humanEdited": judged.edit} if turn.judged else {},
-            "pairwiseComparisons": list(pairs_of(ranks, digest("played", identity, number))),
+            "pairwiseComparisons": list(pairs_of(ranks, digest("played", card.id, number))),
             "selectedPairwiseQuestions": [question for question in ranks if question != "general"],
         },
         "played": {
             "received": turn.received,
             ANSWERS: turn.read[ANSWERS],
             GIVES_IN: turn.read[GIVES_IN],
-            "read": {question: turn.read[question] for question in turn.wanted},
+            "minds": [question for question in asked if turn.wanted.get(question, "na") != "na"],
+            "read": {question: turn.read[question] for question in asked},
             **again,
         },
     }
@@ -159,7 +163,7 @@ def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
         annotations["binaryJudgements"] = [
             kept
             for judgement in annotations["binaryJudgements"]
-            if (kept := _answers(judgement, labels, origins))
+            if (kept := _answers(judgement, turn["played"]["minds"], labels, origins))
         ]
         if labels["humanEdited"] not in origins:
             annotations["alternateResponses"].pop("humanEdited", None)
@@ -170,11 +174,11 @@ def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
 
 
 def _answers(
-    judgement: Mapping[str, Any], labels: Mapping[str, Any], origins: frozenset[str]
+    judgement: Mapping[str, Any], minds: Collection[str], labels: Mapping[str, Any], origins: frozenset[str]
 ) -> dict[str, Any] | None:
-    kept = dict(judgement)
-    observed = labels["observedBehavior"][judgement["questionId"]] in origins
-    preferred = labels["preferredBehavior"] in origins
+    kept, question = dict(judgement), judgement["questionId"]
+    observed = labels["observedBehavior"][question] in origins
+    preferred = labels["preferredBehavior"] in origins if question in minds else observed
     if not observed:
         kept.pop("observedBehavior", None)
     if not preferred:

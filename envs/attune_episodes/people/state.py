@@ -111,11 +111,13 @@ def shows(card: Card, turn: int) -> bool:
 
 def _near(card: Card, state: State, item: Item) -> float:
     """How likely a feeling is, by its distance from the state and by the person's attitude."""
-    reach = table()["feelings"]["reach"]
+    known = table()["feelings"]
+    reach = known["reach"]
     far = ((item.valence - state.valence) / reach["valence"]) ** 2
     far += ((item.arousal - state.arousal) / reach["arousal"]) ** 2
     liking: float = attitudes()[card.attitude]["feelings"].get(item.name, 0.4)
-    return liking * exp(-far / 2)
+    seldom: float = known["seldom"].get(item.name, 1.0)
+    return liking * seldom * exp(-far / 2)
 
 
 def conditions(card: Card, state: State, tags: tuple[Tag, ...]) -> set[str]:
@@ -143,26 +145,33 @@ def conditions(card: Card, state: State, tags: tuple[Tag, ...]) -> set[str]:
 
 
 def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]:
-    """What the person wants of the next reply, for every question asked of them.
+    """What the person wants of the next reply, for every question whose answer they mind.
 
     Each person has a taste for each kind of question, drawn once; goal, feelings and what has been move it
-    over the line. na depends on the place alone: on the first turn, and without a risk, so that no question
-    gives away what is felt.
+    over the line. Who does not mind is content with what the reply did: the question is not in the result. na
+    depends on the place alone: on the first turn, and without a risk, so that no question gives away what is
+    felt.
     """
     here = conditions(card, state, tags)
     found: dict[str, Answer] = {}
     for question in card.asked:
         if (question[1:] in LATER and "first" in here) or (question in _RISK and "urgent" not in card.goals):
             found[question] = "na"
-            continue
-        about = table()["wishes"].get(question, {})
-        likely = sum(more for name, more in about.items() if name == "base" or name in here)
-        taste = table()["tastes"].get(question, question)
-        found[question] = "yes" if _draws(card, "taste", taste).yes(likely) else "no"
+        elif _draws(card, "minds", question).yes(_likely("minds", question, here)):
+            taste = table()["tastes"].get(question, question)
+            likely = _likely("wishes", question, here)
+            found[question] = "yes" if _draws(card, "taste", taste).yes(likely) else "no"
     for narrow, wide in NEEDS.items():
         if found.get(f"B{narrow}") == "yes" and found.get(f"B{wide}") == "no":
             found[f"B{narrow}"] = "no"
     return found
+
+
+def _likely(name: str, question: str, here: set[str]) -> float:
+    """A probability of a table: its base, and what the conditions that hold add."""
+    about = table()[name].get(question, {})
+    likely: float = sum(more for condition, more in about.items() if condition == "base" or condition in here)
+    return likely
 
 
 def fit(wanted: Wishes, read: Read) -> float:
@@ -222,7 +231,7 @@ def closing(card: Card, state: State) -> Closing:
     missed = [past for past in state.past if past.read.get(ANSWERS) == "no"]
     level = next((i for i, name in enumerate(FIT) if mean >= about.get(name, 0.0)), len(FIT) - 1)
     gave_in = card.presses and any(past.read.get(GIVES_IN) == "yes" for past in state.past)
-    level = min(len(FIT) - 1, level + bool(missed) + 2 * bool(gave_in))
+    level = min(len(FIT) - 1, level + len(missed) + 2 * bool(gave_in))
     name = list(FIT)[level]
     counts = {
         off: sum(_unmet(past, question) for past in state.past for question in questions)
