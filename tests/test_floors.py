@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FLOORS = {"attune_env": ".", "attune_episodes": "envs", "attune_rewards": "rewards", "attune_data": "data"}
+FLOORS = {
+    "attune_env": ".", "attune_live": "envs", "attune_episodes": "envs", "attune_rewards": "rewards",
+    "attune_data": "data",
+}  # fmt: skip
 
 
 def modules() -> dict[str, Path]:
-    """Name -> file of each module of the four packages; a package is the module of its `__init__`."""
+    """Name -> file of each module of the packages; a package is the module of its `__init__`."""
     files: dict[str, Path] = {}
     for package, folder in FLOORS.items():
         for file in (ROOT / folder / package).rglob("*.py"):

@@ -25,14 +25,14 @@ from tests.endpoint import endpoint_process
 from tools.pages import ROOT
 
 DIST = ROOT / "dist"
-PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
+PACKAGES = ("attune_env", "attune_live", "attune_episodes", "attune_rewards", "attune_data")
 POLICY, EPISODES, KEY = "lexicon", 2, "a-key-that-nobody-has"
 USE = """
-import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
+import attune_env, attune_live, attune_episodes, attune_rewards, attune_data, json, sys
 from attune_env import builtin_policy, load, rollout, training_dataset
 sample = load("sample")
 print(json.dumps({
-    "files": [m.__file__ for m in (attune_env, attune_episodes, attune_rewards, attune_data)],
+    "files": [m.__file__ for m in (attune_env, attune_live, attune_episodes, attune_rewards, attune_data)],
     "conversations": len(sample),
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
     "trained": training_dataset()[0]["provenance"],

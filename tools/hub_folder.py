@@ -1,6 +1,6 @@
 """Make the folder that is pushed to the Environments Hub: `python -m tools.hub_folder FOLDER` (`make hub`).
 
-It is attune-env itself: the same four packages, command and entry points, so that nothing is lost whichever
+It is attune-env itself: the same packages, command and entry points, so that nothing is lost whichever
 is installed last. verifiers and datasets are requirements of it, since the Hub's own command installs no
 extra. Its README is a generated card (`tools.hub_card`), and `outputs` holds example rollouts
 (`tools.hub_outputs`).
@@ -19,7 +19,9 @@ from tools.hub_card import card, project
 from tools.hub_outputs import about, write_outputs
 from tools.pages import ROOT
 
-PACKAGES = ("attune_env", "envs/attune_episodes", "rewards/attune_rewards", "data/attune_data")
+PACKAGES = (
+    "attune_env", "envs/attune_live", "envs/attune_episodes", "rewards/attune_rewards", "data/attune_data",
+)  # fmt: skip
 UNCONDITIONAL = ("verifiers", "train")
 """The extras whose requirements the environment always has."""
 COPIED = (

@@ -27,13 +27,14 @@ STARTED = re.compile(r"^Usage: .*?attune")
 PACKAGES = {
     "attune_data": ROOT / "data",
     "attune_rewards": ROOT / "rewards",
+    "attune_live": ROOT / "envs",
     "attune_episodes": ROOT / "envs",
     "attune_env": ROOT,
 }
 
 
 def names() -> Json:
-    """Every `__all__` of the four packages, and the ids that Gymnasium finds."""
+    """Every `__all__` of the packages, and the ids that Gymnasium finds."""
     found = {}
     for package, root in PACKAGES.items():
         for path in sorted((root / package).rglob("*.py")):
