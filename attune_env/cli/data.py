@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Validate, describe, split, import and publish conversations.", no_args_is_help=True)
 imports = typer.Typer(
-    help="Convert other data sets to this format without adding any information.",
+    help="Convert tables and other data sets to this format without adding any information.",
     no_args_is_help=True,
 )
 
@@ -202,6 +202,58 @@ def prism(
     _import(partial(import_prism, path, skip_invalid=skip_invalid, pairs=pairs), output, overwrite=overwrite)
 
 
+TABLE = argument(
+    "A .csv, .tsv, .json, .jsonl or .parquet file, a folder of Parquet files or one written by "
+    "save_to_disk, or the name of a dataset.",
+    "TABLE",
+)
+MAP = option("The name of a ready-made map, or the path of one ending in .toml.", NEEDED, "--map")
+SPLIT = option("The split of a dataset that has several.")
+
+
+@command(imports)
+def feelings(
+    table: str = TABLE,
+    mapping: str = MAP,
+    output: Path = DESTINATION,
+    split: str | None = SPLIT,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
+) -> None:
+    """Import a table of texts with their writers' own labels or ratings of their feelings.
+
+    A map says what the columns and labels mean; docs/importing.md lists its keys and the ready-made ones.
+
+    Example: attune data import feelings isear.csv --map isear -o isear
+    """
+    from attune_data.importing import import_feelings
+
+    read = partial(import_feelings, table, mapping, split=split, skip_invalid=skip_invalid)
+    _import(read, output, overwrite=overwrite)
+
+
+@command(imports)
+def preferences(
+    table: str = TABLE,
+    mapping: str = MAP,
+    output: Path = DESTINATION,
+    split: str | None = SPLIT,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
+) -> None:
+    """Import a table of messages with several replies and which of them was preferred.
+
+    A map says what the columns mean; docs/importing.md lists its keys and the ready-made ones. Ties are left
+    out and counted.
+
+    Example: attune data import preferences train.jsonl --map helpsteer3 -o helpsteer3
+    """
+    from attune_data.importing import import_preferences
+
+    read = partial(import_preferences, table, mapping, split=split, skip_invalid=skip_invalid)
+    _import(read, output, overwrite=overwrite)
+
+
 app.add_typer(imports, name="import")
 
 
@@ -246,3 +298,5 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
     noun = "conversation" if number == 1 else "conversations"
     print(f"wrote {number} {noun} to {output}: {imported.dataset}, provenance imported")
     print(f"licence {imported.licence}: credit the source in anything you make from these conversations")
+    if imported.origin.non_commercial:
+        print("non-commercial: neither these conversations nor what you make from them may be sold")

@@ -28,6 +28,7 @@ def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
         "PANAS change, positive": _number(facts["panas_change"]["positive"]),
         "PANAS change, negative": _number(facts["panas_change"]["negative"]),
         "provenance": _counts(facts["provenance"]),
+        **({"licences": _counts(facts["licences"])} if facts["licences"] else {}),
         "fingerprint": facts["fingerprint"],
     }
     book = Codebook.own()

@@ -40,8 +40,10 @@ def split_names(source: str | Path) -> tuple[str, ...]:
     return tuple(_splits(source))
 
 
-def tables(source: str | Path, split: str | None) -> Iterator[Row]:
+def tables(source: str | Path, split: str | None, *, records: bool = True) -> Iterator[Row]:
     """The rows of Parquet files or a saved dataset (a path), or of a dataset that `datasets` loads by name.
+
+    Without `records`, rows are not of this format: they come with all their columns as they are.
 
     Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
     """
@@ -53,15 +55,15 @@ def tables(source: str | Path, split: str | None) -> Iterator[Row]:
     chosen = splits[split or next(iter(splits))]
     if isinstance(chosen, list):
         for file in chosen:
-            yield from _parquet(file)
+            yield from _parquet(file, records)
         return
-    if RECORD in chosen.column_names:
+    if records and RECORD in chosen.column_names:
         chosen = chosen.select_columns(RECORD)
     # as Arrow, not decoded: decoding images or audio would open the paths and URLs in them
     rows = chosen.with_format("arrow")
     for index in range(len(rows)):
         where = f"{source}[{index}]"
-        yield where, partial(_of_dataset, rows, index, where)
+        yield where, partial(_of_dataset, rows, index, where, records)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -109,7 +111,7 @@ def _parquet_files(path: Path) -> list[Path]:
     return sorted(path.glob(f"*{PARQUET}")) or sorted((path / PARQUET_FOLDER).glob(f"*{PARQUET}"))
 
 
-def _parquet(file: Path) -> Iterator[Row]:
+def _parquet(file: Path, records: bool) -> Iterator[Row]:
     """The rows of a file, not read by `datasets`: it would keep a copy of the conversations in its cache."""
     with needs_extra("train", "pyarrow"):
         from pyarrow import parquet
@@ -122,27 +124,27 @@ def _parquet(file: Path) -> Iterator[Row]:
     for group in range(meta.num_row_groups):
         for index in range(meta.row_group(group).num_rows):
             where = f"{file}[{number}]"
-            yield where, partial(_of_parquet, file, group, index, where)
+            yield where, partial(_of_parquet, file, group, index, where, records)
             number += 1
 
 
 @lru_cache(maxsize=2)
-def _group(file: Path, version: tuple[int, ...], group: int) -> Any:
+def _group(file: Path, version: tuple[int, ...], group: int, records: bool) -> Any:
     """A row group, kept while its rows are read one after the other; only its records, if it has them."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(file) as opened:
-        columns = [RECORD] if RECORD in opened.schema_arrow.names else None
+        columns = [RECORD] if records and RECORD in opened.schema_arrow.names else None
         return opened.read_row_group(group, columns=columns)
 
 
-def _of_parquet(file: Path, group: int, index: int, where: str) -> Any:
+def _of_parquet(file: Path, group: int, index: int, where: str, records: bool) -> Any:
     try:
         now = file.stat()
-        rows = _group(file, (now.st_ino, now.st_mtime_ns, now.st_size), group)
+        rows = _group(file, (now.st_ino, now.st_mtime_ns, now.st_size), group, records)
     except (OSError, ValueError, IndexError) as error:
         raise _broken(where, error) from error
-    return _record(rows.slice(index, 1), where)
+    return _record(rows.slice(index, 1), where, records)
 
 
 def _broken(where: str, error: Exception) -> DataError:
@@ -151,12 +153,14 @@ def _broken(where: str, error: Exception) -> DataError:
     return DataError(Problem(where, "", f"a file that cannot be read: {why}", wanted, advice))
 
 
-def _of_dataset(rows: Any, index: int, where: str) -> Any:
-    return _record(rows[index], where)
+def _of_dataset(rows: Any, index: int, where: str, records: bool) -> Any:
+    return _record(rows[index], where, records)
 
 
-def _record(table: Any, where: str) -> Any:
+def _record(table: Any, where: str, records: bool) -> Any:
     (row,) = table.to_pylist()
+    if not records:
+        return row
     if RECORD not in row:
         return without_nulls(row)
     if not isinstance(row[RECORD], str):

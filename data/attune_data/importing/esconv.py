@@ -1,47 +1,45 @@
 """Import ESConv (Liu et al., ACL 2021): a seeker of emotional support chats with a human supporter.
 
-The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they imply, and
-intensities become ratings of the PANAS item of the same name; docs/importing.md has the table.
+The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they imply,
+intensities become ratings of the PANAS item of the same name, and the seeker's stars during the chat become
+its fit; docs/importing.md has the table.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from statistics import mean
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import StrictStr
 
 from attune_data.errors import DataError, Problem
-from attune_data.format.constants import BINARY_IDS
+from attune_data.format.constants import BINARY_IDS, Q3_OPTIONS
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.importing.imported import (
     Foreign,
     Imported,
     Left,
+    Origin,
     Text,
     Unusable,
     gathered,
     number_in,
     read_as,
     stated,
+    stretched,
 )
+from attune_data.importing.strategies import ENTAILED, UNSAID, strategy_named
 from attune_data.jsonio import read_json
 
-DATASET: Final = "ESConv"
-LICENCE: Final = "CC BY-NC 4.0"
+ORIGIN: Final = Origin("ESConv", "CC BY-NC 4.0", non_commercial=True)
 
-ENTAILED: Final[Mapping[str, str]] = {
-    "question": "B13",
-    "providing suggestions": "B11",
-    "reflection of feelings": "B1",
-}
-"""Strategy -> the question whose observed answer is yes whenever the strategy is used."""
-_PLURALS: Final[Mapping[str, str]] = {"questions": "question", "others": "other"}
 PANAS_ITEM: Final[Mapping[str, str]] = {
     "nervousness": "nervous",
     "fear": "afraid",
@@ -49,8 +47,8 @@ PANAS_ITEM: Final[Mapping[str, str]] = {
     "guilt": "guilty",
 }
 """Emotion type -> the PANAS item with the corresponding adjective."""
-RATING: Final[Mapping[int, int]] = {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}
-"""Intensity 1–5 -> 1–7: 1 + 1.5 (x - 1), halves rounded towards the middle."""
+FEWEST_STARS: Final = 2
+"""Stars that a chat needs for an answer to Q3: one star is of one moment."""
 _ADVICE: Final = (
     "is this an ESConv export (docs/importing.md)? --skip-invalid leaves out conversations that differ"
 )
@@ -58,13 +56,9 @@ _LEFT: Final[Mapping[str, str]] = {
     "messages before the seeker's first": "a reply to nothing; kept under outsideTurns",
     "messages after the last reply": "nobody replied; kept under outsideTurns",
     "blank messages": "no text",
-    "strategy restatement or paraphrasing": "may hold no specific detail (B3, B15)",
-    "strategy self-disclosure": "is about the supporter; no question asks that",
-    "strategy affirmation and reassurance": "does not validate what was felt (B19)",
-    "strategy information": "a fact or a resource is no explanation yet (B12)",
-    "strategy other": "says nothing about the reply",
-    "strategies of another name": "not one of the eight",
-    "feedback on replies": "stars for helpfulness; no question asks that",
+    **{f"strategy {name}": reason for name, reason in UNSAID.items()},
+    "strategies of another name": "not in the table",
+    "stars before the first reply": "they rate nothing",
     "intensities of a previous experience": "PANAS asks how the person feels now",
     "intensities of other emotions": f"only {', '.join(PANAS_ITEM)} are PANAS items by name",
     "seeker's empathy": "a rating of the supporter on another scale",
@@ -75,12 +69,12 @@ _LEFT: Final[Mapping[str, str]] = {
 }
 """Kind of entry left out of the source -> reason."""
 
-_Intensity = Annotated[int | None, number_in(1, 5, whole=True)]
+_OneToFive = Annotated[int | None, number_in(1, 5, whole=True)]
 
 
 class _Annotation(Foreign):
     strategy: Text = None
-    feedback: Any = None
+    feedback: _OneToFive = None
 
 
 class _Message(Foreign):
@@ -102,8 +96,8 @@ class _Message(Foreign):
 
 
 class _Side(Foreign):
-    initial_emotion_intensity: _Intensity = None
-    final_emotion_intensity: _Intensity = None
+    initial_emotion_intensity: _OneToFive = None
+    final_emotion_intensity: _OneToFive = None
     empathy: Any = None
     relevance: Any = None
 
@@ -144,7 +138,7 @@ def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
     """
     file = Path(path)
     records = ((f"{file}[{i}]", partial(_made, value, file, i)) for i, value in enumerate(_records(file)))
-    return gathered(str(path), DATASET, LICENCE, records, _LEFT, Counter(), skip_invalid=skip_invalid)
+    return gathered(str(path), ORIGIN, records, _LEFT, Counter(), skip_invalid=skip_invalid)
 
 
 def _records(file: Path) -> list[Any]:
@@ -175,7 +169,10 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
     if not runs:
         raise Unusable(str(file), f"{place}.dialog", "no seeker message with a reply", "at least one")
     turns: list[dict[str, Any]] = []
-    for (_, said), (_, replied) in zip(runs[::2], runs[1::2], strict=True):
+    # the seeker rates the last messages of the supporter, so a star stands on a message after them
+    given = [*(_stars(said) for _, said in runs[2::2]), _stars(after)]
+    left["stars before the first reply"] += _stars(runs[0][1]) is not None
+    for (_, said), (_, replied), stars in zip(runs[::2], runs[1::2], given, strict=True):
         answers = set(_entailed(replied, left))
         judgements = [
             # an absent preferred answer would default to the observed one; na counts as no answer
@@ -188,6 +185,7 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
             "userMessage": "\n".join(message.text for message in said),
             "llmResponse": "\n".join(message.text for message in replied),
             "annotations": {"binaryJudgements": judgements} if judgements else None,
+            "stars": stars,
         }
         turns.append(stated(turn))
     left.update(
@@ -199,8 +197,7 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
         "model": "human supporter",
         "category": chat.problem_type,
         "text": chat.problem_type,
-        "dataset": DATASET,
-        "licence": LICENCE,
+        **ORIGIN.metadata,
         "record": f"{file.name}{place}",
         "emotion_type": chat.emotion_type,
         "experience_type": chat.experience_type,
@@ -212,22 +209,35 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
         "metadata": stated(metadata),
         "prePanas": pre,
         "postPanas": post,
+        "conversationWideQuestions": _fit(given),
         "turns": turns,
         "outsideTurns": stated(outside) or None,
     }
     return conversation_from(stated(record), f"{file}{place}")
 
 
+def _stars(said: list[_Message]) -> int | None:
+    """The last stars among the seeker's messages in a row."""
+    return next((stars for one in reversed(said) if (stars := one.notes.feedback) is not None), None)
+
+
+def _fit(given: list[int | None]) -> dict[str, str] | None:
+    """The answer to Q3 for the mean of a chat's stars: the best from 4 up, then one step for each star."""
+    stars = [one for one in given if one is not None]
+    if len(stars) < FEWEST_STARS:
+        return None
+    return {"q3_modelFit": Q3_OPTIONS[max(0, 4 - math.floor(mean(stars)))]}
+
+
 def _entailed(replied: list[_Message], left: Left) -> Iterator[str]:
     """The questions answered with yes by the strategies of a reply; counts the other strategies."""
     for message in replied:
-        if plain := (message.notes.strategy or "").strip("[] ").casefold():
-            name = _PLURALS.get(plain, plain)
+        if plain := (message.notes.strategy or "").strip("[] "):
+            name = strategy_named(plain)
             if name in ENTAILED:
-                yield ENTAILED[name]
+                yield from ENTAILED[name]
             else:
-                reason = f"strategy {name}"
-                left[reason if reason in _LEFT else "strategies of another name"] += 1
+                left[f"strategy {name}" if name else "strategies of another name"] += 1
 
 
 def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
@@ -239,7 +249,9 @@ def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, An
         reason = "intensities of other emotions" if item is None else "intensities of a previous experience"
         left[reason] += sum(rating is not None for rating in rated)
         return None, None
-    first, last = ({"responses": {item: RATING[rating]}} if rating else None for rating in rated)
+    first, last = (
+        {"responses": {item: stretched(rating, 1, 5)}} if rating is not None else None for rating in rated
+    )
     return first, last
 
 
@@ -252,6 +264,5 @@ def _count_unused(chat: _Chat, left: Left) -> None:
         ("situations", chat.situation),
     ):
         left[reason] += value not in (None, "")
-    left["feedback on replies"] += sum(message.notes.feedback is not None for message in chat.dialog)
     left["blank messages"] += sum(not message.text for message in chat.dialog)
     left["other fields"] += chat.unread

@@ -72,9 +72,39 @@ def read_as(model: type[F], value: object, file: str, place: str, advice: str) -
         raise DataError(problems_of(error, file, place, advice)) from error
 
 
+def stretched(value: float, low: float, high: float) -> int:
+    """A rating on low–high as one on 1–7, in equal steps; halves are rounded towards the middle.
+
+    >>> [stretched(stars, 1, 5) for stars in (1, 2, 3, 4, 5)]
+    [1, 3, 4, 5, 7]
+    """
+    exact = 1 + 6 * (value - low) / (high - low)
+    return math.floor(exact + 0.5) if exact < 4 else math.ceil(exact - 0.5)
+
+
 def stated(record: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the record without the fields whose value is None."""
     return {key: value for key, value in record.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The data set that records come from."""
+
+    dataset: str
+    licence: str
+    """As stated by its authors."""
+    non_commercial: bool = False
+    """Whether the licence, or its authors' terms, forbid commercial use."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The fields of `metadata` that travel with every record."""
+        return {
+            "dataset": self.dataset,
+            "licence": self.licence,
+            "non_commercial": self.non_commercial,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +123,7 @@ class Imported:
 
     conversations: Conversations
     """All marked `imported`; `.left_out` names what is missing, and `.files` the place of each."""
-    dataset: str
-    licence: str
-    """As stated by its authors."""
+    origin: Origin
     annotated: tuple[Count, ...]
     """One entry per field of the format; fields without annotations count 0."""
     left: tuple[Count, ...]
@@ -103,11 +131,22 @@ class Imported:
     notes: tuple[str, ...]
     """Warnings measured on the conversations, mainly about what gives answers away."""
 
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+        return self.origin.dataset
+
+    @property
+    def licence(self) -> str:
+        """As stated by its authors."""
+        return self.origin.licence
+
 
 UNUSABLE: Final = "conversations that make none"
+BY_MAP: Final = "as the map says"
 SKIPPED: Final = "conversations that differ from the format"
 _WHOLE: Final[Mapping[str, str]] = {
-    UNUSABLE: "a turn needs a message and its reply; at most 1,000 turns",
+    UNUSABLE: "no usable turn, or more than 1,000; each is named",
     SKIPPED: "left out as asked",
 }
 
@@ -119,14 +158,17 @@ class Unusable(DataError):
         super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
 
 
+class LeftOut(Exception):
+    """A record that is left out as its map says: it is counted under this text, and not listed."""
+
+
 Left = Counter[str]
 """Kind of what was left out -> how often."""
 
 
 def gathered(
     source: str,
-    dataset: str,
-    licence: str,
+    origin: Origin,
     records: Iterable[tuple[str, Callable[[Left], Conversation]]],
     reasons: Mapping[str, str],
     left: Left,
@@ -136,7 +178,8 @@ def gathered(
 ) -> Imported:
     """Import records, each given as its place and a function that converts it.
 
-    `reasons` lists everything that can be left out, and why; `left` counts what was left out earlier.
+    `reasons` says why each kind is left out; kinds that are not in it are those of a map. `left` counts what
+    was left out earlier.
     Raises DataError for an invalid record (unless these are skipped) and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
@@ -151,6 +194,8 @@ def gathered(
                 raise DataError(Problem(where, "conversationId", found, "each id once", "remove the copy"))
             if len(made.turns) > MAX_TURNS:
                 raise Unusable(where, "", f"{len(made.turns)} turns", f"at most {MAX_TURNS}")
+        except LeftOut as kind:
+            left[str(kind)] += 1
         except DataError as error:
             unusable = isinstance(error, Unusable)
             if not (unusable or skip_invalid):
@@ -162,15 +207,16 @@ def gathered(
             files[made.conversation_id] = where
             left += counted
     if not good:
-        nothing = Problem(source, "", "no conversations", f"at least one conversation of {dataset}")
+        nothing = Problem(source, "", "no conversations", f"at least one conversation of {origin.dataset}")
         raise DataError(problems or nothing)
+    reasons = {**_WHOLE, **reasons}
+    reasons |= dict.fromkeys(sorted(left.keys() - reasons), BY_MAP)
     kept = Conversations(good.values(), source=source, left_out=problems, files=files)
     return Imported(
         conversations=kept,
-        dataset=dataset,
-        licence=licence,
+        origin=origin,
         annotated=tuple(_count_annotated(kept)),
-        left=tuple(Count(what, left[what], why) for what, why in {**_WHOLE, **reasons}.items() if left[what]),
+        left=tuple(Count(what, left[what], why) for what, why in reasons.items() if left[what]),
         notes=(*_given_away(kept), *notes(kept)),
     )
 
@@ -206,14 +252,3 @@ def _given_away(conversations: Conversations) -> Iterator[str]:
     observed = [j.observed for turn in turns for j in turn.judgements if j.observed in YES_NO]
     if observed and "no" not in observed:
         yield f"all {len(observed)} observed answers are yes: a model that always says so has them all"
-    won = [
-        (c.response_a if c.winner == "A" else c.response_b) == "original"
-        for turn in turns
-        for c in turn.comparisons
-        if c.winner is not None and "original" in (c.response_a, c.response_b)
-    ]
-    if won:
-        yield (
-            f"the reply in the thread wins {sum(won)} of the {len(won)} comparisons that it stands in: "
-            "a model that looks it up there has those"
-        )

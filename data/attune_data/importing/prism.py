@@ -27,6 +27,7 @@ from attune_data.importing.imported import (
     Foreign,
     Imported,
     Left,
+    Origin,
     Text,
     Unusable,
     gathered,
@@ -34,10 +35,11 @@ from attune_data.importing.imported import (
     read_as,
     stated,
 )
-from attune_data.seeding import digest
+from attune_data.importing.replies import compared
 
-DATASET: Final = "PRISM"
-LICENCE: Final = "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)"
+ORIGIN: Final = Origin(
+    "PRISM", "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)", non_commercial=True
+)
 CONVERSATIONS: Final = "conversations.jsonl"
 SURVEY: Final = "survey.jsonl"
 Pairs = Literal["all", "alternates"]
@@ -142,9 +144,7 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
     survey = _survey(file.parent / SURVEY)
     left: Left = Counter({"other answers of the survey": sum(one.unread for one in survey.values())})
     records = ((where, partial(_made, read, where, survey, pairs)) for where, read in jsonl(file))
-    return gathered(
-        str(path), DATASET, LICENCE, records, _LEFT, left, skip_invalid=skip_invalid, notes=_notes
-    )
+    return gathered(str(path), ORIGIN, records, _LEFT, left, skip_invalid=skip_invalid, notes=_notes)
 
 
 def _survey(path: Path) -> dict[str, _Participant]:
@@ -161,6 +161,17 @@ def _survey(path: Path) -> dict[str, _Participant]:
 
 def _notes(conversations: Conversations) -> Iterator[str]:
     turns = [turn for conversation in conversations for turn in conversation.turns]
+    won = [
+        (c.response_a if c.winner == "A" else c.response_b) == "original"
+        for turn in turns
+        for c in turn.comparisons
+        if c.winner is not None and "original" in (c.response_a, c.response_b)
+    ]
+    if won:
+        yield (
+            f"the reply in the thread wins {sum(won)} of the {len(won)} comparisons that it stands in: "
+            "a model that looks it up there has those"
+        )
     if filled := sum(turn.responses["human"] is not None for turn in turns):
         yield (
             f"humanEdited holds a model's reply in {filled} of {len(turns)} turns: demonstrations refuse "
@@ -209,8 +220,7 @@ def _made(
     metadata = {
         "model": models.pop() if len(models) == 1 else None,
         "conversation_type": source.conversation_type,
-        "dataset": DATASET,
-        "licence": LICENCE,
+        **ORIGIN.metadata,
         ALTERNATES: MODEL_REPLIES,
         "record": f"{CONVERSATIONS}:{where.rpartition(':')[2]}",
     }
@@ -279,11 +289,8 @@ def _comparisons(
         if pairs == "alternates" and one == "original":
             left["comparisons with the reply in the thread"] += 1
             continue
-        # sides by a hash: the reply in the thread usually wins and would otherwise always be on the same side
-        first, second = (two, one) if digest("prism", place, one, two)[0] & 1 else (one, two)
-        a, b = named[first].score, named[second].score
-        if a is None or b is None:
+        scores = {name: named[name].score for name in (one, two)}
+        if None in scores.values():
             left["comparisons without both scores"] += 1
             continue
-        winner = None if a == b else "A" if a > b else "B"
-        yield {"questionId": "general", "responseA": first, "responseB": second, "winner": winner}
+        yield compared(one, two, scores, "prism", place)

@@ -47,11 +47,14 @@ COLUMNS: Final = {
 """Column of the Parquet files -> its content."""
 
 
+def _metadata(conversation: Conversation) -> dict[str, Any]:
+    return (conversation.metadata.model_extra if conversation.metadata else None) or {}
+
+
 def _stated(conversation: Conversation, *names: str) -> str | None:
     """The first of these names of which its metadata, or the study that it is from, states a text."""
-    metadata = (conversation.metadata.model_extra if conversation.metadata else None) or {}
     study = (conversation.model_extra or {}).get("study")
-    told = metadata | (study if isinstance(study, dict) else {})
+    told = _metadata(conversation) | (study if isinstance(study, dict) else {})
     found = (told.get(name) for name in names)
     return next((text for text in found if isinstance(text, str) and text.strip()), None)
 
@@ -98,6 +101,7 @@ def card(
     marks: Counter[Provenance] = Counter()
     sources: Counter[tuple[str, str]] = Counter()
     rows = []
+    closed: set[str] = set()
     for name, conversations in splits.items():
         people, turns, trainable = set(), 0, 0
         for one in conversations:
@@ -106,10 +110,11 @@ def card(
             turns += len(one.turns)
             marks[one.origin] += 1
             said = licence_of(one, licence) or NOT_STATED
+            if is_non_commercial(said) or _metadata(one).get("non_commercial"):
+                closed.add(said)
             sources[_stated(one, "dataset", "name") or (corpus.name if corpus else NOT_STATED), said] += 1
         rows.append((f"`{name}`", str(len(conversations)), str(len(people)), str(turns), str(trainable)))
     total, licences = sum(marks.values()), {said for _, said in sources}
-    closed = sorted(filter(is_non_commercial, licences))
     front: dict[str, Any] = {
         "pretty_name": one_line(title),
         "license": (identifier := licence_id(licences)),
@@ -139,7 +144,7 @@ def card(
             ("data set", "licence", "conversations"),
             [(one_line(name), one_line(said), str(number)) for (name, said), number in sources.items()],
         ),
-        *[f"**Non-commercial:** `{one_line(said)}` forbids commercial use." for said in closed],
+        *[f"**Non-commercial:** `{one_line(said)}` forbids commercial use." for said in sorted(closed)],
         f"Provenance: {'; '.join(f'{n} `{mark}` ({MARKS[mark]})' for mark, n in marks.items())}. "
         f"The whole set counts as `{common_mark(marks)}`.",
         "## Columns",

@@ -61,10 +61,20 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
         "categories": _ranked(
             c.metadata.category for c in conversations if c.metadata and c.metadata.category
         ),
+        "licences": _ranked(filter(None, map(_licence, conversations))),
         "diagnoses": _ranked(d for c in conversations for d in c.diagnoses or ()),
         "missing": _missing(conversations, turns),
         "contradictions": [str(p) for c in conversations for p in oddities(c, c.conversation_id)],
     }
+
+
+def _licence(conversation: Conversation) -> str | None:
+    """The data set and the licence that a conversation states, marked if it forbids commercial use."""
+    told = (conversation.metadata.model_extra if conversation.metadata else None) or {}
+    if not isinstance(licence := told.get("licence"), str):
+        return None
+    stated = f"{told['dataset']}: {licence}" if isinstance(told.get("dataset"), str) else licence
+    return f"{stated} (non-commercial)" if told.get("non_commercial") is True else stated
 
 
 def _ranked(values: Iterable[str]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation
+from attune_data.format.constants import Q3_OPTIONS
 from attune_data.importing import Imported, import_esconv
 from tests.data.builders import write
 from tests.data.importing.exports import LONG, chat, real_esconv, replied, said
@@ -45,6 +46,7 @@ def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
         "observed answers": 4,
         "some PANAS item before": 1,  # nervousness; of guilt it is blank, of sadness there is no item
         "some PANAS item after": 2,
+        "questions after the conversation": 1,  # two stars in the first chat, one in the second
         "conversations that make none": 1,
         "messages before the seeker's first": 2,
         "messages after the last reply": 2,
@@ -53,7 +55,6 @@ def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
         "strategy self-disclosure": 1,
         "strategy affirmation and reassurance": 1,
         "strategy other": 1,  # the second chat's; the first chat's stands before the first turn
-        "feedback on replies": 3,
         "intensities of other emotions": 2,
         "seeker's empathy": 3,
         "seeker's relevance": 3,
@@ -92,6 +93,10 @@ def test_messages_in_a_row_are_one_and_what_stands_outside_turns_is_kept(tmp_pat
     ("Reflection of Feelings", ["B1"]),
     ("Restatement or Paraphrasing", []), ("Self-disclosure", []), ("Affirmation and Reassurance", []),
     ("Information", []), ("Other", []), ("Others", []), ("Humming", []), ("", []), (None, []),
+    ("Providing Suggestions or Information", []), ("Greeting", []),
+    ("Emotional Validation (EV)", ["B1", "B19"]), ("Normalise Experiences", ["B19"]),
+    ("Clarification", ["B13"]), ("Collaborative Planning", ["B11"]), ("Suggest Option", ["B11"]),
+    ("Avoid Judgement and Criticism", []), ("Share Information", []), ("Reflective Statements", []),
 ])  # fmt: skip
 def test_a_strategy_answers_only_what_it_entails(
     tmp_path: Path, strategy: str | None, questions: list[str]
@@ -157,5 +162,31 @@ def test_a_conversation_may_hold_nothing_but_its_messages(tmp_path: Path, survey
         "model": "human supporter",
         "dataset": "ESConv",
         "licence": "CC BY-NC 4.0",
+        "non_commercial": True,
         "record": "ESConv.json[0]",
     }
+
+
+@pytest.mark.parametrize(("stars", "fit"), [
+    ((), None), (("5",), None),  # one star is of one moment
+    (("5", 5), 0), (("3", "5"), 0),  # means of 4 and more
+    (("3", "4"), 1), (("2", "3"), 2),  # 3.5 and 2.5
+    (("1", "2"), 3), (("1", "1"), 3),
+])  # fmt: skip
+def test_the_mean_of_the_stars_is_the_fit_of_the_chat(
+    tmp_path: Path, stars: tuple[Any, ...], fit: int | None
+) -> None:
+    turns = [part for star in stars for part in (replied("Oh?"), said("yes", feedback=star))]
+    wide = one(tmp_path, chat(said("a"), replied("b"), said("c"), *turns)).conversation_wide
+    assert (wide and wide.q3_model_fit) == (None if fit is None else Q3_OPTIONS[fit])
+
+
+def test_stars_stand_on_the_turn_whose_reply_they_follow(tmp_path: Path) -> None:
+    result = imported(tmp_path, chat(
+        replied("hello"), said("hi", feedback="2"), replied("What is it?"), said("my exam", feedback="4"),
+        said("tomorrow"), replied("Oh."), said("yes"), replied("Rest a bit."), said("thanks", feedback="5"),
+    ))  # fmt: skip
+    (conversation,) = result.conversations
+    assert [turn.get("stars") for turn in conversation.to_record()["turns"]] == [4, None, 5]
+    assert counts(result)["stars before the first reply"] == 1
+    assert not any(turn.comparisons for turn in conversation.turns)
