@@ -33,7 +33,7 @@ from tools.pages import DOCS, ROOT, table
 
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": "protocol data study people data-cards",
+    "Start": "protocol data study people data-cards ladder",
     "Evaluate": "evaluate policies report migration draft-judge lm-eval inspect verifiers profile-prediction",
     "Train": "training trl trainers openenv gymnasium",
     "Understand": "rewards custom-reward audit statistics performance",

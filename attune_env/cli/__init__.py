@@ -14,6 +14,7 @@ from attune_data.version import __version__
 from attune_env.cli import data, people, profile, rewards, serve, study
 from attune_env.cli.demo import demo
 from attune_env.cli.evaluate import evaluate
+from attune_env.cli.ladder import ladder
 from attune_env.cli.options import command
 from attune_env.cli.paths import paths
 from attune_env.cli.publish import push, schema, to_parquet
@@ -56,8 +57,8 @@ def _root(
 
 for function in (demo, evaluate, run, rejudge, score, report, subset, stats, view):
     command(app, panel=EVALUATE)(function)
-for published in (to_parquet, push, schema):
-    command(data.app)(published)
+for more in (ladder, to_parquet, push, schema):
+    command(data.app)(more)
 app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(study.app, name="study", rich_help_panel=DATA)

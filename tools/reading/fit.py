@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import minimize
 
 from attune_data.format.constants import BINARY_IDS
 from attune_data.source.load import load
+from attune_env.ladder.regression import regression
 from attune_rewards.metrics.draft import READING_FILE
 from attune_rewards.reading.exchange import Exchange
 from attune_rewards.reading.features import features
@@ -90,22 +90,6 @@ def balanced(yes: Bools) -> Array:
     return np.asarray(weights / weights.mean(), dtype=np.float64)
 
 
-def regression(rows: Any, yes: Bools, weights: Array, strength: float = STRENGTH) -> Array:
-    """The weights and, last, the intercept that minimise the weighted log loss plus |w|²/(2·strength)."""
-    signs = np.where(yes, 1.0, -1.0)
-    across = rows.T.tocsr()
-
-    def loss(beta: Array) -> tuple[float, Array]:
-        margin = signs * (rows @ beta[:-1] + beta[-1])
-        slope = -signs * weights * strength * 0.5 * (1 - np.tanh(0.5 * margin))
-        value = strength * float(weights @ np.logaddexp(0.0, -margin)) + 0.5 * float(beta[:-1] @ beta[:-1])
-        return value, np.append(across @ slope + beta[:-1], slope.sum())
-
-    start = np.zeros(rows.shape[1] + 1)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    return np.asarray(found.x, dtype=np.float64)
-
-
 def enough(yes: Bools) -> bool:
     """Whether there are enough answers of each kind."""
     return min(int(yes.sum()), int((~yes).sum())) >= FEWEST_ANSWERS
@@ -120,7 +104,7 @@ def fit(train: Sequence[Row], dev: Sequence[Row], say: Callable[[str], None] = p
         (which, yes), (held, truth) = answers(train, question), answers(dev, question)
         if not (enough(yes) and enough(truth)):
             continue
-        weights = regression(fitted_on[which], yes, balanced(yes))
+        weights = regression(fitted_on[which], yes, balanced(yes), STRENGTH, steps=STEPS)
         found = quality(chosen_on[held] @ weights[:-1] + weights[-1] > 0, truth)
         say(f"{question}: balanced accuracy {found.balanced:.3f} on dev")
         if found.balanced >= LEAST:

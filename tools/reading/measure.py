@@ -8,7 +8,7 @@ The page gets the means over the questions and the table of drafts.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
@@ -51,32 +51,14 @@ def quality(said: npt.NDArray[np.bool_], yes: npt.NDArray[np.bool_]) -> Quality:
     return Quality(len(yes), int(yes.sum()), precision, recall, f1, (recall + recall_no) / 2)
 
 
-class Answer(NamedTuple):
-    """A reader's answer to one question about a recorded reply, beside the recorded one."""
-
-    conversation: str
-    turn: int
-    """Counted from 0."""
-    question: str
-    said: bool
-    yes: bool
-
-
-def answered(part: str, by: Reader) -> Iterator[Answer]:
-    """The answers of a reader on a part, to questions that it and people both answer."""
-    for example in examples(conversations(part)):
-        turn = len(example.exchange.history)
-        read = by.read(example.exchange)
-        for question, yes in example.answers.items():
-            if question in read:
-                yield Answer(example.conversation, turn, question, read[question] == "yes", yes)
-
-
 def measured(part: str, by: Reader) -> dict[str, Quality]:
     """Question -> how well a reader reads it on a part."""
     found: dict[str, list[tuple[bool, bool]]] = {}
-    for one in answered(part, by):
-        found.setdefault(one.question, []).append((one.said, one.yes))
+    for example in examples(conversations(part)):
+        said = by.read(example.exchange)
+        for question, yes in example.answers.items():
+            if question in said:
+                found.setdefault(question, []).append((said[question] == "yes", yes))
     return {q: quality(*np.array(found[q]).T) for q in BINARY_IDS if q in found}
 
 

@@ -28,6 +28,7 @@ from attune_data.jsonio import read_json
 from attune_data.seeding import digest
 from attune_data.source.corpora import corpus
 from attune_data.written.compact import expand
+from attune_env.ladder.tasks import JUDGED
 from attune_rewards.metrics.emotion import f1, va_score
 from attune_rewards.metrics.questions import set_jaccard
 from attune_rewards.truth import TurnTruth, truth_of
@@ -36,8 +37,6 @@ from tools.written.casting import HERE
 SHEETS: Final = HERE / "blind"
 WIDE: Final = ("before", "after", "goals", "clarity", "fit", "off", "branches")
 TURN: Final = ("felt", "yes", "na", "wanted", "ranks")
-JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
-"""Questions that ask for the person's judgement; all others are settled by the text."""
 SHIFTS: Final = 20
 """Chance is the agreement with the writer's answers to other turns or conversations, so many places on."""
 T = TypeVar("T")

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from attune_data import load
+from attune_env.ladder.regression import regression
 from attune_rewards.metrics.draft import ALL_NO, READ
 from attune_rewards.reading import reader
 from attune_rewards.reading.fitted import WEIGHTS, FittedReader
@@ -16,11 +17,11 @@ from tools.reading.examples import examples
 from tools.reading.fit import (
     LEAST,
     RARER,
+    STRENGTH,
     balanced,
     common_features,
     fit,
     matrix,
-    regression,
     rewarded,
     rows_of,
 )
@@ -61,7 +62,7 @@ def test_the_reader_and_the_fit_make_the_same_logits() -> None:
     names = common_features(rows)
     design = matrix(rows, names)
     yes = np.arange(len(rows)) % 3 == 0
-    weights = regression(design, yes, balanced(yes))
+    weights = regression(design, yes, balanced(yes), STRENGTH)
     made = FittedReader(names, {"B1": weights})
     want = design @ weights[:-1] + weights[-1]
     assert [made.logits(row.own)[0] for row in rows] == pytest.approx(want, abs=1e-4)
