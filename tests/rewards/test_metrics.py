@@ -177,6 +177,11 @@ def test_the_right_answers_earn_gold_on_a_fully_annotated_conversation(about: Co
         assert value == pytest.approx(best, abs=1e-9), name
 
 
+MAY_FALL = {"pairwise_kendall_tau", "draft_binary_alignment_read"}
+"""What a nearer answer may lower: one pair put right can break another, and in a draft nearer to the person's
+edit a reader need not find more of what was wanted."""
+
+
 @FEW
 @given(scored())
 def test_strict_numbers_never_pay_for_silence_and_never_punish_a_correction(pair: Played) -> None:
@@ -190,7 +195,7 @@ def test_strict_numbers_never_pay_for_silence_and_never_punish_a_correction(pair
     for nearer in corrected(about, said):
         for name, gain in gains(before, found_in(about, nearer)):
             if name in STRICT or (name in NAMED and isinstance(NAMED[name], (TurnMetric, ReflectMetric))):
-                assert gain is None or gain >= -1e-9 or name == "pairwise_kendall_tau", name
+                assert gain is None or gain >= -1e-9 or name in MAY_FALL, name
 
 
 @FEW
