@@ -197,7 +197,7 @@ def _language(everything: Sequence[Conversation]) -> Iterator[Gate]:
         yield Gate(f"third person per 100 words of {kind}", share, like / 2, 2 * like)
     replies, usual = ([turn.llm_response for turn in those] for those in (turns, sample))
     share, like = (per_hundred(texts, lambda text: len(named(text))) for texts in (replies, usual))
-    yield Gate("names per 100 words of replies", share, 0, 2 * like)
+    yield Gate("names per 100 words of replies", share, 0, 2.5 * like)
     thrice = [max(Counter(named(text)).values(), default=0) >= 3 for text in replies]
     yield Gate("replies that name somebody three times", float(np.mean(thrice)), 0, 0.02)
     yield Gate("words per message", float(np.mean([len(words(turn.user_message)) for turn in turns])), 40, 95)
