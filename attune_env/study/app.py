@@ -52,11 +52,14 @@ Page = Callable[[Request], Awaitable[Response]]
 
 
 class Refused(Exception):
-    """A request that is answered with a sentence: the status, and the names of the page's title and text."""
+    """A request that is answered with a sentence: the status, and the names of the page's title and text.
 
-    def __init__(self, status: int, title: str, text: str) -> None:
+    `withdraw` is the address of the page to withdraw on, "" for none.
+    """
+
+    def __init__(self, status: int, title: str, text: str, withdraw: str = "") -> None:
         super().__init__(title)
-        self.status, self.title, self.text = status, title, text
+        self.status, self.title, self.text, self.withdraw = status, title, text, withdraw
 
 
 def make_app(study: Study, store: Store, hosts: Sequence[str] = ()) -> Starlette:
@@ -114,7 +117,7 @@ class Site:
                 _check_origin(request)
                 response = await page(request)
             except Refused as refused:
-                text = message_page(self.study, refused.title, refused.text)
+                text = message_page(self.study, refused.title, refused.text, withdraw=refused.withdraw)
                 response = HTMLResponse(text, status_code=refused.status)
             except ClientDisconnect:
                 response = Response(status_code=400)
@@ -136,15 +139,19 @@ class Site:
             log(f"refused: a request to {show(host)}, expected {known}; add names with --allowed-host")
             raise Refused(421, "refused_title", "refused_text")
 
-    def _state(self, request: Request) -> State:
-        """The participant whose link a request has; refused if it is nobody's, or has ended."""
+    def _state(self, request: Request, *, late: bool = False) -> State:
+        """The participant whose link a request has; refused if it is nobody's, or has ended.
+
+        `late` admits those whose link has expired and who have begun: they can always withdraw.
+        """
         state = self.store.holder(request.path_params["link"])
         if state is None:
             raise Refused(404, "unknown_title", "unknown_text")
         if state.withdrawn:
             raise Refused(200, "withdrawn_title", "withdrawn_text")
-        if time.time() > state.answer(INVITED)["expires"]:
-            raise Refused(410, "expired_title", "expired_text")
+        if _expired(state) and not (late and state.begun):
+            withdraw = f"{_home(request)}/stop" if state.begun else ""
+            raise Refused(410, "expired_title", "expired_text", withdraw)
         return state
 
     def _step(self, state: State) -> str | None:
@@ -220,8 +227,8 @@ class Site:
     async def stop(self, request: Request) -> Response:
         """Show the ways to stop, and stop or withdraw."""
         form = await _form(request) if request.method == "POST" else {}
-        state = self._state(request)
-        going, unsure = not state.over, False
+        state = self._state(request, late=True)
+        going, unsure = not (state.over or _expired(state)), False
         if _button(form) == "keep" and going:
             self.store.add(state.participant, STOPPED, {})
             return _to(_home(request))
@@ -252,6 +259,11 @@ class Site:
         ending = self.study.design.ending
         given |= {"code": ending.code, "url": ending.url}
         return HTMLResponse(message_page(self.study, "title_debrief", "done_text", **given))
+
+
+def _expired(state: State) -> bool:
+    expires: float = state.answer(INVITED)["expires"]
+    return time.time() > expires
 
 
 def _home(request: Request) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,6 +16,7 @@ from attune_data.files.write import write_folder
 from attune_data.format.validate import oddities
 from attune_data.selection import select
 from attune_data.source.guard import for_training
+from attune_env.study import app
 from attune_env.study.checks import check, status
 from attune_env.study.export import export
 from attune_env.study.folder import read_study
@@ -24,6 +29,8 @@ from tests.command import attune
 from tests.endpoint.answers import Messages
 from tests.endpoint.server import serve
 from tests.study.places import browser, send, served, small, until
+
+LATER = time.time() + 100_000
 
 
 def answer(messages: Messages) -> str:
@@ -209,6 +216,21 @@ def test_a_spent_study_lets_everybody_finish_and_nobody_new_begin(tmp_path: Path
             Participant(begun).play()
             assert "debrief" in site.state(begun).answers
             assert client.get(expired).status_code == 410
+
+
+def test_whose_link_has_expired_can_still_withdraw_and_no_more(tmp_path: Path) -> None:
+    with served(small(tmp_path / "s")) as site, browser() as client:
+        link, never = site.invite(), site.invite()
+        until(client, link, "pre")
+        with patch.object(app, "time", SimpleNamespace(time=lambda: LATER)):
+            page = client.get(link)
+            assert (page.status_code, f'href="{urlsplit(link).path}/stop"' in page.text) == (410, True)
+            assert "/stop" not in client.get(never).text
+            assert client.get(f"{never}/stop").status_code == 410
+            assert client.post(f"{link}/stop", data={"do": "keep"}).status_code == 200
+            assert "stopped" not in site.state(link).answers
+            client.post(f"{link}/stop", data={"do": "withdraw", "sure": "yes"})
+        assert list(site.state(link).answers) == ["withdrawn"]
 
 
 def test_the_commands(tmp_path: Path) -> None:
