@@ -43,7 +43,7 @@ def outcome(report: EndpointReport, done: str, command: str) -> tuple[int, str]:
     """
     from attune_env.cli.watching import amounts, duration, rates
     from attune_env.running.loop import Interrupted, Unwritten
-    from attune_env.running.troubles import main_trouble
+    from attune_env.running.troubles import main_trouble, mixed_trouble
     from attune_env.tables.labels import counted
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
@@ -59,6 +59,8 @@ def outcome(report: EndpointReport, done: str, command: str) -> tuple[int, str]:
     trouble = main_trouble(tally.troubles, tally.last)
     if trouble is not None:
         print(f"error: {trouble}", file=sys.stderr)
+    elif (mixed := mixed_trouble(tally.troubles)) is not None:
+        print(f"warning: {mixed}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"
     if isinstance(stopped, Interrupted):

@@ -78,3 +78,14 @@ def main_trouble(
                 continue
             return f"{found} of {model} fail for one reason: {reason}; {ADVICE.get(reason, _OTHERS)}"
     return None
+
+
+def mixed_trouble(counted: Mapping[str, Counter[str]]) -> str | None:
+    """That most answers of a model do not count, for several reasons; None if there is no such model."""
+    for model, reasons in counted.items():
+        lost = reasons.total() - reasons[""]
+        if lost > MOST * reasons.total():
+            most_first = sorted((-number, reason) for reason, number in reasons.items() if reason)
+            why = ", ".join(f"{reason} {-number}" for number, reason in most_first)
+            return f"{lost} of {reasons.total()} answers of {model} could not be read: {why}; {_OTHERS}"
+    return None

@@ -225,6 +225,20 @@ def test_a_run_in_which_most_answers_fail_for_one_reason_says_so(tmp_path: Path)
     assert "--reasoning-parser" in err
 
 
+def test_a_run_in_which_most_answers_cannot_be_read_for_several_reasons_says_so(tmp_path: Path) -> None:
+    """It is complete: that a model cannot do it is a result."""
+    data_folder(tmp_path / "data", ["c-1"])
+    prose = {"assess": "They felt bad.", "prefer": '{"emotions": []} or {"picks": {}}'}
+    book = answers_of(DATA, change=lambda r, text: prose.get(r.stage, text))
+    with serve(book) as server:
+        command: list[str | Path] = ["run", "custom", "lab/m", "data", "--base-url", server.url, "-o", "out"]
+        out, err = attune_here([*command, "--stages", "assess,prefer,reflect"], tmp_path)
+    assert "wrote 1 results to out" in out
+    [said] = [line for line in err.splitlines() if "could not be read" in line]
+    assert "warning: 4 of 5 answers of custom/lab/m could not be read: " in said
+    assert "unparsed:ambiguous 2, unparsed:no_json 2" in said
+
+
 FIELDS: dict[str, Callable[[Json], bool]] = {
     "seed": lambda body: "seed" not in body,
     "temperature": lambda body: "temperature" not in body,
