@@ -24,11 +24,11 @@ from attune_episodes.people.asks import Ask, answered
 from attune_episodes.people.cards import plan, plan_text
 from attune_episodes.people.endpoint import Endpoint
 from attune_episodes.people.live import CONSTANT, LiveEpisode, LiveError
-from attune_episodes.people.pinned import Pinned
+from attune_episodes.people.pinned import SHIPPED, Pinned
 from attune_episodes.people.play import play
 from attune_episodes.people.record import only
+from attune_episodes.people.state import closing, first_state, leaves, moved, wishes
 from attune_episodes.people.state import feelings as felt
-from attune_episodes.people.state import first_state, leaves, moved, wishes
 from attune_episodes.training import training_dataset
 from attune_episodes.training.rewards import RowReward
 from attune_rewards.reading import Exchange
@@ -157,6 +157,19 @@ def test_the_record_is_a_conversation_to_train_on() -> None:
     assert conversation.turns[0].responses["human"] is None
     for_training([conversation])
     only([conversation], {"decided"})
+
+
+def test_people_that_come_with_the_package_talk_offline_to_the_end() -> None:
+    people = Pinned(SHIPPED)
+    assert len(people.cards) == 3
+    assert people.cast.one_family  # as the card says
+    for played in people.play():
+        episode = LiveEpisode(played.card, person=people)
+        while not episode.done:
+            episode.say(people.replies[episode.message])
+        assert [turn.read for turn in episode.turns] == [turn.read for turn in played.turns]
+        assert episode.state == played.state
+        assert episode.closing.fit == closing(played.card, played.state).fit
 
 
 @pytest.fixture(scope="module")

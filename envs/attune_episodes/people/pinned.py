@@ -22,6 +22,8 @@ from attune_episodes.people.play import Played, play
 PLAN: Final = "plan.jsonl"
 ANSWERS: Final = "answers.jsonl"
 CAST: Final = "cast.json"
+SHIPPED: Final = Path(__file__).with_name("shipped")
+"""Three people that come with the package, for tests and for a first episode without an endpoint."""
 
 
 class Pinned:
@@ -51,6 +53,11 @@ class Pinned:
     def answers(self) -> dict[str, str]:
         """Key -> answer."""
         return read_answers(self.folder / ANSWERS)
+
+    @cached_property
+    def replies(self) -> dict[str, str]:
+        """Message -> the reply that was received; with these, a live episode goes on to its end."""
+        return {turn.message: turn.replies[0] for played in self.play() for turn in played.turns}
 
     def play(self) -> Iterator[Played]:
         """Play every card again."""
