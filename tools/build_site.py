@@ -35,7 +35,7 @@ PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
     "Start": "protocol data study people data-cards ladder",
     "Evaluate": "evaluate policies report migration draft-judge lm-eval inspect verifiers profile-prediction",
-    "Train": "training trl trainers openenv gymnasium",
+    "Train": "training trl learning trainers openenv gymnasium",
     "Understand": "rewards custom-reward audit statistics performance",
     "Reference": "gallery commands metrics formats schemas importing python",
     "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",

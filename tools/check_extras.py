@@ -38,6 +38,7 @@ TORCH = "torch==2.13.0"
 AFTER_TORCH = ("bertscore", "skyrl", "trl", "verl")
 """Extras that PyTorch is installed before, by itself: asked for together, it brings gigabytes of CUDA."""
 BESIDE = {
+    "trl": ("peft>=0.19,<1",),
     "skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "ray>=2.50,<3", "tensordict"),
     "verl": ("cachetools", "fastapi"),
 }

@@ -65,7 +65,7 @@ def context(url: str, **sampling: Any) -> vf.ModelContext:
 
 
 def episodes(
-    env: AttuneEnv, url: str, tasks: Sequence[AnyTask] | None = None, **sampling: Any
+    env: vf.Env[Any], url: str, tasks: Sequence[AnyTask] | None = None, **sampling: Any
 ) -> list[AnyEpisode]:
     """Every task (by default: of the taskset) played, all of them at the same time."""
 
@@ -79,7 +79,7 @@ def episodes(
 
 
 def played(
-    env: AttuneEnv, url: str, tasks: Sequence[AnyTask] | None = None, **sampling: Any
+    env: vf.Env[Any], url: str, tasks: Sequence[AnyTask] | None = None, **sampling: Any
 ) -> list[AnyTrace]:
     """The one trace of each episode; all of them must have gone well."""
     found = episodes(env, url, tasks, **sampling)

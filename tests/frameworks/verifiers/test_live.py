@@ -42,7 +42,9 @@ def test_an_episode_is_a_conversation_and_its_reward_the_total_of_the_live_episo
         about = trace.info[INFO]
         lost = trace.task.data.card["turns"] - about["turns"]
         assert (lost > 0) is about["left"]
-        assert trace.rewards["live_total"].score == about["total"]
+        earned = trace.rewards["live_total"]
+        assert earned is not None
+        assert earned.score == about["total"]
         assert trace.metrics["turns"] == len(about["rewards"]) == len([n for n in trace.nodes if n.sampled])
         assert conversation_from(json.loads(json.dumps(about["record"])), "live").origin == "played"
 
