@@ -16,7 +16,7 @@ import numpy as np
 from attune_rewards.bootstrap import Bootstrap, Interval
 
 BEATEN: Final = ("shuffled", "random", "warm", "prior", "asked", "surface")
-"""What the arm `true` has to beat, the first two seed by seed."""
+"""The arms that `true` has to beat; the first two are compared seed by seed."""
 SEEDS: Final = 5
 SHARE: Final = 0.8
 """Of the seeds in which it has to."""
@@ -43,7 +43,7 @@ class Outcome:
         self.boot = Bootstrap(len(people), people)
 
     def mean(self, arm: str, column: str = "scores") -> Any:
-        """What an arm earns in each comparison, out of 100, over its seeds."""
+        """The points of an arm in each comparison, out of 100, averaged over its seeds."""
         return 100 * np.mean([run[column] for run in self.arms[arm]], axis=0)
 
     def interval(self, values: Any) -> Interval:

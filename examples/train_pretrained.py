@@ -61,7 +61,7 @@ the sun is larger than the earth; two plus two is four; Paris is the capital of 
 a week has seven days; ice is cold; dogs have four legs; the night is dark;
 the earth is larger than the sun; two plus two is five; Berlin is the capital of France; fish live in trees;
 a week has nine days; ice is hot; dogs have six legs; the night is bright"""
-"""What a user is sure of: eight claims that are right, then eight that are wrong."""
+"""Claims that a user is sure of: eight right ones, then eight wrong ones."""
 NEUTRAL: Final = Path(__file__).parents[1] / "docs" / "protocol.md"
 """A text without feelings, for the perplexity."""
 
@@ -122,7 +122,7 @@ def earned(row: Any, text: str) -> float:
 
 
 class Lab:
-    """What the runs in one folder share: model, prompts, comparisons, and the results so far."""
+    """The state that the runs in a folder share: model, prompts, comparisons, and results so far."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.given, self.out = given, Path(given.output)
@@ -203,7 +203,7 @@ class Lab:
 
     @torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not in the venv of the checks
     def measured(self, model: Any) -> dict[str, Any]:
-        """What the likelier choices earn, on the test and on swapped texts, and the guard."""
+        """Score the likelier choices on the test and on swapped texts, and measure the guard."""
         found: dict[str, Any] = {"readable": self.readable(model.eval(), self.test[:24])}
         for name, items in (("scores", self.test), ("swapped", swapped(self.test))):
             rows = self.rows(items)
@@ -220,7 +220,7 @@ class Lab:
         return found | {"perplexity": float(model(ids, labels=ids).loss.exp())}
 
     def baselines(self) -> None:
-        """What the built-in policies earn, fitted on all comparisons of the train split, short or long."""
+        """Score the built-in policies, fitted on all comparisons of the train split, short or long."""
         for name in POLICIES:
             run = {}
             for column, items in (("scores", self.test), ("swapped", swapped(self.test))):

@@ -21,7 +21,7 @@ PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
 TESTED_ELSEWHERE = {"plain_loop.py", "app.py", "learned.py"}
-"""What has tests of its own, and the server that NeMo Gym starts by itself."""
+"""Files with tests of their own, and the server that NeMo Gym starts by itself."""
 SMALLER: Final[dict[str, tuple[str, ...]]] = {
     "map_rows.py": ("10", "2"),
     "prepare.py": ("-n", "2"),

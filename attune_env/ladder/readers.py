@@ -41,7 +41,7 @@ TIE: Final = 1e-6
 SETTINGS: Final = Settings(stages=("assess", "prefer"))
 
 Answers = Mapping[tuple[Model, Key], bool]
-"""What a reader says of each label; one without an answer is absent."""
+"""(model, place) -> the reader's answer; labels that it leaves open are absent."""
 
 
 class Reader(Protocol):

@@ -21,7 +21,7 @@ from attune_rewards.bootstrap import Array, Bootstrap, Interval, percentiles, we
 
 SURFACE: Final = "surface"
 WITHIN: Final = "other people of the test data"
-"""What the last `surface` is fitted on."""
+"""The source named in the rows where `surface` is fitted on the test data itself."""
 UNDEFINED: Final = Interval()
 
 Source = Sequence[Conversation]

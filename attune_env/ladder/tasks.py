@@ -1,4 +1,4 @@
-"""What readers read: the valence of a feeling, what a reply did, and the preferred reply."""
+"""The three tasks of a reader: the valence of a feeling, what a reply did, and the preferred reply."""
 
 from __future__ import annotations
 

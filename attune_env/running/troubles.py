@@ -81,7 +81,7 @@ def main_trouble(
 
 
 def mixed_trouble(counted: Mapping[str, Counter[str]]) -> str | None:
-    """That most answers of a model do not count, for several reasons; None if there is no such model."""
+    """Say that most answers of a model do not count, and why; None if there is no such model."""
     for model, reasons in counted.items():
         lost = reasons.total() - reasons[""]
         if lost > MOST * reasons.total():

@@ -33,19 +33,24 @@ _BLANK: Final = re.compile(r"\s*+")
 
 def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
     """Read a file's text (UTF-8, a byte-order mark allowed); raises DataError naming the first bad byte."""
+    data = read_bytes(path, max_bytes)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise bad_byte(str(path), 0, error) from error
+
+
+def read_bytes(path: Path, max_bytes: int | None = MAX_BYTES) -> bytes:
+    """Read a regular file; raises DataError if it is not one, is unreadable, or exceeds `max_bytes`."""
     try:
         check_regular(path)
         size = path.stat().st_size
         if max_bytes is not None:
             advice = "is this the right file? many conversations belong in a folder or a .jsonl file"
             check_size(size, str(path), max_bytes, advice)
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise bad_byte(str(path), 0, error) from error
 
 
 def check_size(size: int, file: str, max_bytes: int, advice: str) -> None:

@@ -30,7 +30,7 @@ FELT = {"positive": "schön 🎉", "negative": "حزين"}
 def planted(n: int, seed: int, prefix: str, *, shuffled: bool = False) -> Conversations:
     """Filler whose words say what is felt, whether the reply asks (B13), and which reply is better.
 
-    With `shuffled`, the words are drawn anew and say nothing.
+    With `shuffled`, the words are drawn at random and carry no information.
     """
     made = []
     for conversation in filler(n, seed, turns=(4, 4)):

@@ -178,8 +178,8 @@ def test_the_right_answers_earn_gold_on_a_fully_annotated_conversation(about: Co
 
 
 MAY_FALL = {"pairwise_kendall_tau", "draft_binary_alignment_read"}
-"""What a nearer answer may lower: one pair put right can break another, and in a draft nearer to the person's
-edit a reader need not find more of what was wanted."""
+"""Metrics that a better answer may lower: one pair put right can break another, and in a draft nearer to the
+person's edit a reader need not find more of what was wanted."""
 
 
 @FEW

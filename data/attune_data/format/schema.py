@@ -264,6 +264,11 @@ class Conversation(Memoised):
         return self.provenance or "benchmark"
 
     @property
+    def further_metadata(self) -> dict[str, Any]:
+        """The fields of `metadata` that are not the benchmark's, such as `licence`; {} if there are none."""
+        return (self.metadata.model_extra if self.metadata else None) or {}
+
+    @property
     def participant(self) -> str:
         """The participant's id, or the conversation's id if there is none."""
         profile = self.participant_profile

@@ -15,7 +15,7 @@ from attune_data.format.affect import POLARITY
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.importing.identity import names_in
-from attune_data.importing.imported import Imported, Left, LeftOut, gathered, number_in, stated, stretched
+from attune_data.importing.imported import Imported, Left, LeftOut, gathered, stated, stretched
 from attune_data.importing.mapping import FeelingsMap, load_map
 from attune_data.importing.table import Row, read_table
 
@@ -192,16 +192,7 @@ def _intensity(row: Row, mapping: FeelingsMap) -> int | None:
 
 
 def _number(row: Row, column: str, mapping: FeelingsMap) -> float | None:
-    low, high = mapping.scale or (1, 7)
-    value = row.cell(column, "a rating")
-    try:
-        number: float | None = number_in(low, high).func(value)  # type: ignore[call-arg]
-    except ValueError as error:
-        wanted = f"a number from {low:g} to {high:g}, the map's scale"
-        raise DataError(
-            Problem(row.where, column, show(value), wanted, "correct the map or the row")
-        ) from error
-    return number
+    return row.number(column, "a rating", "correct the map or the row", *(mapping.scale or (1, 7)))
 
 
 def _notes(conversations: Conversations, mapping: FeelingsMap) -> Iterator[str]:

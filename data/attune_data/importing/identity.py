@@ -11,7 +11,7 @@ from attune_data.importing.table import Row
 
 
 class Names(NamedTuple):
-    """What names a record."""
+    """The identifying fields of a record."""
 
     fields: dict[str, Any]
     """`conversationId`, `provenance`, and the profile with the person's id, if the source has one."""

@@ -27,8 +27,7 @@ MODEL_REPLIES: Final = "replies of models"
 
 def are_model_replies(conversation: Conversation) -> bool:
     """Whether the conversation declares its alternates to be replies of models."""
-    extra = (conversation.metadata.model_extra if conversation.metadata else None) or {}
-    return extra.get(ALTERNATES) == MODEL_REPLIES
+    return conversation.further_metadata.get(ALTERNATES) == MODEL_REPLIES
 
 
 class Foreign(BaseModel):

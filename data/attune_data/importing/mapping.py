@@ -49,7 +49,7 @@ class Preferences(_Part):
     """The columns of a table of replies that people compared."""
 
     messages: str | None = None
-    """What the replies answer: a text, or a list of chat messages."""
+    """The prompt to the replies: a text, or a list of chat messages."""
     replies: tuple[str, ...] = ()
     """The columns of the replies; the first three are kept."""
     chats: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class _Map(_Part):
     """Whether it may not be used commercially."""
     reference: str = ""
     about: str = ""
-    """What the labels state, in a sentence: it is printed with every import."""
+    """A sentence on what the labels mean, printed with every import."""
     table: Reading = Reading()
     skip: dict[str, tuple[str, ...]] = {}
     """Column -> values whose rows are left out and counted."""
@@ -194,8 +194,7 @@ def load_map(kind: type[M], name: str | Path) -> M:
     value = _read(path)
     columns = value.get("columns")
     if isinstance(columns, dict) and not _is(kind, value):
-        other = "preferences" if kind is FeelingsMap else "feelings"
-        own = "feelings" if kind is FeelingsMap else "preferences"
+        own, other = ("feelings", "preferences")[:: 1 if kind is FeelingsMap else -1]
         advice = f"attune data import {other} takes it"
         raise DataError(Problem(str(path), "columns", f"a map of {other}", f"a map of {own}", advice))
     try:

@@ -22,7 +22,6 @@ from attune_data.importing.imported import (
     Left,
     LeftOut,
     gathered,
-    number_in,
     stated,
 )
 from attune_data.importing.mapping import PreferencesMap, load_map
@@ -151,13 +150,10 @@ def _scores(row: Row, mapping: PreferencesMap) -> list[float]:
 
 
 def _number(row: Row, column: str) -> float:
-    value = row.cell(column, "ratings")
-    if value is None:
+    number = row.number(column, "ratings", "correct the map")
+    if number is None:
         raise LeftOut(f"rows without {column}")
-    try:
-        return float(number_in(float("-inf")).func(value))  # type: ignore[call-arg]
-    except ValueError as error:
-        raise DataError(Problem(row.where, column, show(value), "a number", "correct the map")) from error
+    return number
 
 
 def _notes(conversations: Conversations, mapping: PreferencesMap) -> Iterator[str]:

@@ -14,7 +14,7 @@ from attune_data.seeding import digest
 SLOTS: Final = dict(zip(RESPONSES, ("llmResponse", "llmImproved", "humanEdited"), strict=True))
 """Response -> the field that holds it: of the turn, and of its `alternateResponses`."""
 SYSTEM: Final = "system messages"
-"""What they are counted as."""
+"""The name under which they are counted."""
 _ROLES: Final[Mapping[object, str]] = {
     "user": "user",
     "human": "user",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from attune_data.errors import DataError, Problem, one_line, show
 from attune_data.files.rows import jsonl
 from attune_data.files.tables import holds_tables, tables
-from attune_data.importing.imported import LeftOut
-from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, read_json, unreadable
+from attune_data.importing.imported import LeftOut, number_in
+from attune_data.jsonio import MAX_BYTES, bad_byte, read_bytes, read_json
 from attune_data.source.names import is_dataset_name, no_such, path_named
 
 DELIMITERS: Final[Mapping[str, str]] = {".csv": ",", ".tsv": "\t"}
@@ -82,6 +83,18 @@ class Row:
                 Problem(self.where, column, show(value), f"text, as {purpose}", "correct the map")
             )
         return value
+
+    def number(
+        self, column: str, purpose: str, advice: str, low: float = -math.inf, high: float = math.inf
+    ) -> float | None:
+        """The number of a column, None if the cell is empty; raises DataError for any other value."""
+        value = self.cell(column, purpose)
+        try:
+            number: float | None = number_in(low, high).func(value)  # type: ignore[call-arg]
+        except ValueError as error:
+            scale = "" if math.isinf(high) else f" from {low:g} to {high:g}, the map's scale"
+            raise DataError(Problem(self.where, column, show(value), f"a number{scale}", advice)) from error
+        return number
 
     def leave_out(self, skip: Mapping[str, tuple[str, ...]]) -> None:
         """Raise LeftOut if a column has one of the values that the map leaves out, whatever their case."""
@@ -165,11 +178,7 @@ def _cells(where: str, header: list[str], cells: list[str]) -> Row:
 
 def _text(path: Path, how: Reading) -> str:
     """The text of a file: UTF-8, or else the encoding that the map names."""
-    check_regular(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    data = read_bytes(path, max_bytes=None)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

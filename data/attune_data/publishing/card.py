@@ -47,14 +47,10 @@ COLUMNS: Final = {
 """Column of the Parquet files -> its content."""
 
 
-def _metadata(conversation: Conversation) -> dict[str, Any]:
-    return (conversation.metadata.model_extra if conversation.metadata else None) or {}
-
-
 def _stated(conversation: Conversation, *names: str) -> str | None:
     """The first of these names of which its metadata, or the study that it is from, states a text."""
     study = (conversation.model_extra or {}).get("study")
-    told = _metadata(conversation) | (study if isinstance(study, dict) else {})
+    told = {**conversation.further_metadata, **(study if isinstance(study, dict) else {})}
     found = (told.get(name) for name in names)
     return next((text for text in found if isinstance(text, str) and text.strip()), None)
 
@@ -110,7 +106,7 @@ def card(
             turns += len(one.turns)
             marks[one.origin] += 1
             said = licence_of(one, licence) or NOT_STATED
-            if is_non_commercial(said) or _metadata(one).get("non_commercial"):
+            if is_non_commercial(said) or one.further_metadata.get("non_commercial"):
                 closed.add(said)
             sources[_stated(one, "dataset", "name") or (corpus.name if corpus else NOT_STATED), said] += 1
         rows.append((f"`{name}`", str(len(conversations)), str(len(people)), str(turns), str(trainable)))

@@ -70,7 +70,7 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
 
 def _licence(conversation: Conversation) -> str | None:
     """The data set and the licence that a conversation states, marked if it forbids commercial use."""
-    told = (conversation.metadata.model_extra if conversation.metadata else None) or {}
+    told = conversation.further_metadata
     if not isinstance(licence := told.get("licence"), str):
         return None
     stated = f"{told['dataset']}: {licence}" if isinstance(told.get("dataset"), str) else licence

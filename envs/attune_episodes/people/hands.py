@@ -41,7 +41,7 @@ MORE: Final = {
 """The reader's questions beside the benchmark's."""
 TOLD: Final = ("B1", "B11", "B12", "B13", "B14", "B19", "B313", "B316", "B501", "B505")
 """The questions of which the person knows what they want before they write, so that they do not ask for what
-they do not want. Of the others nobody thinks beforehand."""
+they do not want. People do not think of the others beforehand."""
 JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B206", "B207")
 """The yes/no questions that a text does not settle: the person answers them about the received reply."""
 WORDS: Final = (30, 60, 80, 80, 110, 150)
@@ -265,7 +265,7 @@ def judgement(
 
 
 def _likes(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
-    """What a person wants a reply to do, and not to do, in words."""
+    """Word what a person wants a reply to do, and would rather it did not."""
     texts = {q: _done(settings.codebook.binary_text(q, observer=False)) for q in wanted}
     sides: dict[str, Answer] = {"wanted": "yes", "unwanted": "no"}
     return {name: [texts[q] for q, want in wanted.items() if want == side] for name, side in sides.items()}

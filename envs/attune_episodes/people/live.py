@@ -148,8 +148,10 @@ class LiveEpisode:
     @property
     def total(self) -> float:
         """The mean reward over all planned turns; those lost because the person left earn as silence does."""
-        lost = self.card.turns - len(self.turns) if self.done else 0
-        return (fsum(turn.reward for turn in self.turns) + lost * self._of_silence()) / self.card.turns
+        earned = fsum(turn.reward for turn in self.turns)
+        if self.left:
+            earned += (self.card.turns - len(self.turns)) * self._of_silence()
+        return earned / self.card.turns
 
     @property
     def closing(self) -> Closing:
@@ -205,7 +207,7 @@ class LiveEpisode:
         return dict.fromkeys((*self.card.asked, ANSWERS, GIVES_IN), "no")
 
     def _of_silence(self) -> float:
-        """What silence earns in the person's present state."""
+        """Return the reward of silence in the person's present state."""
         wanted = wishes(self.card, self.state, feelings(self.card, self.state))
         return _paid(Exchange("", "", ()), wanted, self._silence())[1]
 

@@ -145,7 +145,7 @@ def conditions(card: Card, state: State, tags: tuple[Tag, ...]) -> set[str]:
 
 
 def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]:
-    """What the person wants of the next reply, for every question whose answer they mind.
+    """Decide what the person wants of the next reply, for every question whose answer they mind.
 
     Each person has a taste for each kind of question, drawn once; goal, feelings and what has been move it
     over the line. Who does not mind is content with what the reply did: the question is not in the result. na

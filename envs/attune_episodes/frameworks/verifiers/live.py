@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, Self
 
 import verifiers.v1 as vf
@@ -17,14 +18,13 @@ from pydantic import Field, model_validator
 
 from attune_data.errors import AttuneError
 from attune_data.written.compact import FIT
-from attune_episodes.chat.client import ChatClient
 from attune_episodes.frameworks.verifiers.arguments import DESCRIBED
-from attune_episodes.frameworks.verifiers.run import SUCCESS, IncompleteEpisodeError
+from attune_episodes.frameworks.verifiers.run import SUCCESS, IncompleteEpisodeError, rollout_client
 from attune_episodes.frameworks.verifiers.tasks import NotPlayableError
 from attune_episodes.frameworks.verifiers.traces import AnyEpisode, AnyTask, AnyTrace
 from attune_episodes.people.cards import PARTS, Card
 from attune_episodes.people.endpoint import answerer, people_of
-from attune_episodes.people.live import LiveEpisode
+from attune_episodes.people.live import Answerer, LiveEpisode
 
 LIVE_ID: Final = "attune-live"
 """The name under which verifiers finds this: the package `attune_live`."""
@@ -67,9 +67,17 @@ class LiveData(vf.TaskData):
 
     def begin(self) -> LiveEpisode:
         """Begin the conversation; it asks whoever plays the person for the first message."""
-        person, _ = people_of(self.people, self.person, self.key_var)
-        reader = None if self.reader is None else answerer(self.reader, self.key_var)
+        person, reader = _players(self.people, self.person, self.reader, self.key_var)
         return LiveEpisode(Card.from_record(self.card), person=person, reader=reader)
+
+
+@lru_cache(maxsize=4)
+def _players(
+    people: str, person: str | None, reader: str | None, key_var: str
+) -> tuple[Answerer, Answerer | None]:
+    """Return who plays the person and who reads; a process reads pinned answers once for all its rollouts."""
+    plays, _ = people_of(people, person, key_var)
+    return plays, None if reader is None else answerer(reader, key_var)
 
 
 class LiveTask(vf.Task[LiveData, vf.State, vf.TaskConfig]):
@@ -95,9 +103,9 @@ class LiveTaskset(vf.Taskset[LiveTask, LiveTasksetConfig]):
         """One task per card, in the order of the plan."""
         config = self.config
         asked = {name: getattr(config, name) for name in ("people", "person", "reader", "key_var")}
+        if not config.people:
+            raise NotPlayableError("name a plan or a folder of pinned people with --env.taskset.people")
         try:
-            if not config.people:
-                raise NotPlayableError("name a plan or a folder of pinned people with --env.taskset.people")
             _, cards = people_of(config.people, config.person, config.key_var)
         except AttuneError as error:
             raise NotPlayableError(str(error)) from error
@@ -138,19 +146,14 @@ class LiveHarness(vf.Harness[LiveHarnessConfig]):
         """Talk to the end, or until verifiers stops it."""
         if not isinstance(data, LiveData):
             raise TypeError(f"the harness {self.config.id!r} only plays tasks of the taskset {LIVE_ID}")
-        client = ChatClient(
-            endpoint.rstrip("/"), {"Authorization": f"Bearer {secret}"}, call_timeout=None, proxies=False
-        )
         system = [{"role": "system", "content": self.config.system}] if self.config.system else []
-        try:
+        async with rollout_client(endpoint, secret) as client:
             # the people are asked in threads: what is asked of them blocks
             episode = await asyncio.to_thread(data.begin)
             while not episode.done:
                 body = {"model": ctx.model, "messages": [*system, *episode.chat()], "stream": False}
                 answer = await client.complete(body, plain=True, readable=lambda _: True)
                 await asyncio.to_thread(episode.say, answer.text)
-        finally:
-            await client.close()
         trace.info[INFO] = {
             "rewards": [turn.reward for turn in episode.turns],
             "turns": len(episode.turns),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
@@ -68,16 +69,22 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
                 f"{type(data).__name__}; set --env.taskset.id attune-env"
             )
         data.check_prompts()
-        # the rollout has its own limit of time, and its endpoint is on this machine
-        client = ChatClient(
-            endpoint.rstrip("/"), {"Authorization": f"Bearer {secret}"}, call_timeout=None, proxies=False
-        )
-        try:
+        async with rollout_client(endpoint, secret) as client:
             player = _Player(client, ctx.model, trace, self.config)
             await player.all(data.task.requests, self.config.parallel)
-        finally:
-            await client.close()
         return SUCCESS
+
+
+@asynccontextmanager
+async def rollout_client(endpoint: str, secret: str) -> AsyncIterator[ChatClient]:
+    """Open a client of a rollout's endpoint, which is on this machine; the rollout has its own time limit."""
+    client = ChatClient(
+        endpoint.rstrip("/"), {"Authorization": f"Bearer {secret}"}, call_timeout=None, proxies=False
+    )
+    try:
+        yield client
+    finally:
+        await client.close()
 
 
 @dataclass(slots=True)
