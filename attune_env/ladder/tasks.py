@@ -17,7 +17,7 @@ TASKS: Final[Mapping[str, str]] = {
     PREFERRED: "preferred reply",
 }
 """Task -> its title."""
-JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
+NOT_IN_TEXT: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
 """Yes/no questions that ask for the person's judgement and are left out: the text does not settle them."""
 GENERAL: Final = "general"
 """The comparison on which of two replies is better overall."""
@@ -83,7 +83,7 @@ def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
         reply = turn.responses["original"] or ""
         unmarked = without_question_marks(reply)
         for question, answer in turn.observed:
-            if question not in JUDGED:
+            if question not in NOT_IN_TEXT:
                 yield (DID, question), Item(key, reply, "", answer == "yes")
                 yield (UNMARKED, question), Item(key, unmarked, "", answer == "yes")
         for index, side in turn.winners:

@@ -13,7 +13,7 @@ from attune_episodes.people.cards import Card
 from attune_episodes.people.play import play
 from attune_episodes.people.state import ANSWERS, table
 
-_WORDS: Final = "It was on Monday and I do not know what to do about it, but he is so sure. " * 4
+_WORDS: Final = "It was on Monday when the man from the flat below came up again with two of his bags. " * 4
 """About 80 words."""
 _MATTER: Final = "They have not met since the letter came in May. " * 6
 

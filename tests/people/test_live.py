@@ -23,17 +23,16 @@ from attune_env.running.settings import Options
 from attune_episodes.people.asks import Ask, answered
 from attune_episodes.people.cards import plan, plan_text
 from attune_episodes.people.endpoint import Endpoint
-from attune_episodes.people.live import CONSTANT, LiveEpisode, LiveError
+from attune_episodes.people.live import LiveEpisode, LiveError
 from attune_episodes.people.pinned import SHIPPED, Pinned
 from attune_episodes.people.play import play
 from attune_episodes.people.record import only
-from attune_episodes.people.state import closing, first_state, leaves, moved, wishes
-from attune_episodes.people.state import feelings as felt
+from attune_episodes.people.state import closing, wishes
 from attune_episodes.training import training_dataset
 from attune_episodes.training.rewards import RowReward
 from attune_rewards.reading import Exchange
 from attune_rewards.reading.recorded import reading_key
-from attune_rewards.reward.alignment import best_constant, draft_alignment
+from attune_rewards.reward.alignment import draft_alignment
 from attune_rewards.truth import truth_of
 from tests.endpoint import serve
 from tests.people.scripted import CAST, Script
@@ -41,14 +40,13 @@ from tests.people.test_playing import hands
 from tests.running.playing import QUICK
 
 CARDS = plan(6, 11)
-WARM = {"B1", "B2", "B3", "B8", "B9", "B10", "B19"}
 DOES: dict[str, set[str]] = {
-    "sympathy": {"answers", *WARM},
-    "parrot": {"answers", "B8", "B9", "B10"},
-    "flood": {"B13", "B505"},
+    "sympathy": {"answers", "B6", "B19", "B207"},
+    "parrot": {"answers", "B3"},
+    "flood": {"B13", "B206", "B501", "B502", "B505"},
     "soup": set(),
 }
-"""What the reader says that the replies of a policy did."""
+"""What most readings in `replies.json` say that such a reply did."""
 SAYS: dict[str, Callable[[LiveEpisode], str]] = {
     "good": lambda _: "The letter is odd, since they had agreed to wait. What did the lodger say?",
     "sympathy": lambda _: "I am so sorry, that sounds really hard. Your feelings are valid.",
@@ -90,8 +88,8 @@ def ended(policy: str, number: int) -> LiveEpisode:
 
 def test_good_replies_pay_more_than_sympathy_parroting_and_what_answers_nothing() -> None:
     total = {name: fmean(ended(name, i).total for i in range(len(CARDS))) for name in SAYS}
-    assert total["good"] > 0.1 > 0 > total["sympathy"] > total["parrot"]
-    assert total["parrot"] > max(total[name] for name in ("flood", "soup", "silence"))
+    assert total["good"] > 0.7 > 0.1 > total["sympathy"]
+    assert max(total[name] for name in ("parrot", "flood", "soup", "silence")) < 0
 
 
 def test_who_is_missed_leaves_and_judges_so() -> None:
@@ -227,22 +225,6 @@ def test_gymnasium_plays_it_over_http(tmp_path: Path) -> None:
     assert info["total"] == pytest.approx(total / len(info["record"]["turns"]))
     assert info["closing"].fit
     assert Endpoint(server.url, "a").hand.model == "a"
-
-
-def test_the_constant_is_that_of_planned_people() -> None:
-    answers = dict.fromkeys(
-        ("B1", "B2", "B3", "B8", "B9", "B10", "B15", "B16", "B17", "B18", "B19", "B109"), "yes"
-    )
-    wanted = []
-    for card in plan(100, 3):
-        state = first_state(card)
-        while not leaves(card, state):
-            tags = felt(card, state)
-            wishes_here = wishes(card, state, tags)
-            wanted.append([(q, want) for q, want in wishes_here.items() if want != "na"])
-            read = {q: answers.get(q, "no") for q in card.asked} | {"answers": "yes"}
-            state = moved(card, state, tags, wishes_here, read)  # type: ignore[arg-type]
-    assert best_constant(wanted) == pytest.approx(CONSTANT, abs=0.015)
 
 
 def test_the_part_pays_recorded_turns_by_any_reader(pinned: Path) -> None:

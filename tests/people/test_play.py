@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import pytest
 
+from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_episodes.people.asks import Ask, GivenUpError, Hand, answered
 from attune_episodes.people.cards import plan
+from attune_episodes.people.hands import JUDGED
 from attune_episodes.people.play import Played, matters, play
 from attune_episodes.people.record import only, record
 from tests.people.scripted import CAST, Script
@@ -143,6 +145,11 @@ def test_the_record_is_of_the_format_and_says_where_each_label_comes_from() -> N
     assert made["turns"][0]["played"]["read_again"] == dict(first.read)
 
 
+def whole_answer(conversation: Conversation, question: str) -> str | None:
+    """The observed answer to a question in the first turn."""
+    return next(j.observed for j in conversation.turns[0].judgements if j.question_id == question)
+
+
 @pytest.mark.parametrize(
     ("origins", "kept"),
     [
@@ -152,12 +159,15 @@ def test_the_record_is_of_the_format_and_says_where_each_label_comes_from() -> N
     ],
 )
 def test_labels_of_other_origins_can_be_left_out(origins: set[str], kept: tuple[bool, ...]) -> None:
-    whole = conversation_from(record(heard()[0]), "played")
+    made = record(heard()[0])
+    whole = conversation_from(made, "played")
     (found,) = only([whole], origins)
     turn = found.turns[0]
     judged = {j.question_id: j for j in turn.judgements}
-    about = judged["B12"]  # whose answer this person minds; that of B1 they take as it is
-    assert ("B1" in judged) is ("read" in origins)
+    minds = [q for q in made["turns"][0]["played"]["minds"] if q not in JUDGED]
+    taken = [q for q in CARD.asked if q not in (*JUDGED, *minds) and whole_answer(whole, q) != "na"]
+    about = judged[minds[0]]
+    assert (taken[0] in judged) is ("read" in origins)
     assert kept[:4] == (
         found.pre_panas is not None,
         turn.mood_shift_tags is not None,

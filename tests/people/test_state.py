@@ -61,7 +61,7 @@ def test_what_is_wanted_otherwise_than_it_is_is_near_the_sample() -> None:
                 j.preferred == other for j in sample if (j.question_id, j.observed) == (question, observed)
             ]
             if len(theirs) >= 20:
-                assert abs(fmean(want == other for want in wants) - fmean(theirs)) < 0.16, question
+                assert abs(fmean(want == other for want in wants) - fmean(theirs)) < 0.18, question
 
 
 def test_which_questions_apply_depends_on_the_place_alone() -> None:

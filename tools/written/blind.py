@@ -28,7 +28,7 @@ from attune_data.jsonio import read_json
 from attune_data.seeding import digest
 from attune_data.source.corpora import corpus
 from attune_data.written.compact import expand
-from attune_env.ladder.tasks import JUDGED
+from attune_env.ladder.tasks import NOT_IN_TEXT
 from attune_rewards.metrics.emotion import f1, va_score
 from attune_rewards.metrics.questions import set_jaccard
 from attune_rewards.truth import TurnTruth, truth_of
@@ -176,10 +176,10 @@ def agreement(these: Sequence[Pair]) -> list[Row]:
     tags = [(a.tags or (), b.tags or ()) for a, b in turns_of(these)]
     for name, measure in (("F1", f1), ("valence and arousal", va_score)):
         rows.append(Row("feelings of a turn", name, *beside_chance(tags, measure), len(tags)))
-    textual = [question for question in BINARY_IDS if question not in JUDGED]
+    textual = [question for question in BINARY_IDS if question not in NOT_IN_TEXT]
     for field, questions, wanted in (
         ("what the reply did: text", textual, False),
-        ("what the reply did: judgement", JUDGED, False),
+        ("what the reply did: judgement", NOT_IN_TEXT, False),
         ("what was wanted", BINARY_IDS, True),
     ):
         said = [pair for question in questions for pair in answers(these, question, wanted=wanted)]

@@ -13,15 +13,13 @@ from typing import Any, Final
 
 from attune_data.errors import SettingsError, show
 from attune_episodes.chat.client import ChatClient
-from attune_episodes.chat.faults import Fault
 from attune_episodes.chat.finish import verdict
 from attune_episodes.people.asks import Ask, Hand
 from attune_episodes.people.cards import Card, read_plan
 from attune_episodes.people.live import Answerer
 from attune_episodes.people.pinned import Pinned
+from attune_episodes.play.asking import patient
 
-LONGEST_WAIT: Final = 60.0
-"""Seconds between two attempts, whatever a server asks for."""
 _STARTING: Final = threading.Lock()
 
 
@@ -60,17 +58,13 @@ class Endpoint:
         place = (url, self.call_timeout, *sorted(headers.items()))
         if place not in clients:  # a client takes longer to make than to use
             clients[place] = ChatClient(url, headers, call_timeout=self.call_timeout)
-        for attempt in range(1, self.attempts + 1):
-            try:
-                answer = await clients[place].complete(body, plain=ask.plain, readable=lambda _: True)
-            except Fault as fault:
-                if fault.action != "retry" or attempt == self.attempts:
-                    raise
-                await asyncio.sleep(min(LONGEST_WAIT, max(fault.retry_after or 0.0, 0.25 * 2**attempt)))
-            else:
-                ended = verdict(answer.finish, plain=ask.plain, readable=True)
-                return answer.text if ended == "answer" else ""
-        raise SettingsError(f"attempts is {self.attempts}; expected at least 1")
+        if self.attempts < 1:
+            raise SettingsError(f"attempts is {self.attempts}; expected at least 1")
+        answer = await patient(
+            lambda: clients[place].complete(body, plain=ask.plain, readable=lambda _: True), self.attempts - 1
+        )
+        ended = verdict(answer.finish, plain=ask.plain, readable=True)
+        return answer.text if ended == "answer" else ""
 
     def _headers(self) -> dict[str, str]:
         if not self.key_var:

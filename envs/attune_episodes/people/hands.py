@@ -9,7 +9,7 @@ reader sees one reply in its transcript, without a card, with its questions shuf
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import permutations
@@ -48,6 +48,8 @@ WORDS: Final = (30, 60, 80, 80, 110, 150)
 """Lengths of messages, one drawn for each; the sample's median is 79 words."""
 LONGEST: Final = 350
 """Words above which a message is a flood."""
+KEPT: Final = 0.4
+"""The share of edits that are asked for as a mended reply; the others, as one of the person's own."""
 ORDERS: Final = tuple(">".join(order) for order in permutations("ABE"))
 _INITIALS: Final = "ABCDEFGHIJKLMNOPRSTUVWYZ"
 """Letters that the names in a matter begin with: left to themselves, models take the same few names."""
@@ -132,7 +134,7 @@ def message(
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals],
         "tags": tags_text(tags), "shows": shown, "names": card.openness == "names it",
-        **_likes({question: want for question, want in wanted.items() if question in TOLD}, settings),
+        **_told(wanted, settings),
         "history": history, "turn": state.turn, "last": state.turn == card.turns, "trust": state.trust,
         "words": draws.pick(WORDS), "again": again,
         "mark": _mark(card, history, *card.style),
@@ -239,15 +241,22 @@ class Judged:
 
 def judgement(
     card: Card, turn: int, history: History, said: str, replies: tuple[str, str], tags: Sequence[Tag],
-    wanted: Wishes, settings: Settings, again: str = "",
+    wanted: Wishes, read: Read, settings: Settings, again: str = "",
 ) -> HandRequest:  # fmt: skip
-    """Ask the person's hand for what a text does not settle, for an edit, and for rankings."""
+    """Ask the person's hand for what a text does not settle, for an edit, and for rankings.
+
+    The person is told which of their wishes the reader found unmet in the received reply, so that the edit
+    mends these and is free otherwise.
+    """
     book = settings.codebook
     questions = tuple(one for one in JUDGED if one in card.asked)
     compared = ("general", *card.compared[turn - 1])
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals], "tags": tags_text(tags), "history": history,
-        **_likes({question: want for question, want in wanted.items() if question not in JUDGED}, settings),
+        **_told(wanted, settings),
+        "kept": Draws("edit", card.id, card.seed, turn).yes(KEPT),
+        "lacking": _done(unmet(wanted, read, "yes"), settings),
+        "too_much": _done(unmet(wanted, read, "no"), settings),
         "user_message": said, "received": replies[0], "other": replies[1],
         "questions": [(one, book.binary_text(one, observer=False)) for one in questions],
         "compared": [(one, book.pairwise[one]) for one in compared],
@@ -264,17 +273,25 @@ def judgement(
     return HandRequest(f"{card.id}/{turn}/judgement", _prompt("judgement", **values), parse, False, schema)
 
 
-def _likes(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
-    """Word what a person wants a reply to do, and would rather it did not."""
-    texts = {q: _done(settings.codebook.binary_text(q, observer=False)) for q in wanted}
+def unmet(wanted: Wishes, read: Read, want: Answer) -> list[str]:
+    """The questions on which a reply read otherwise than wanted, of those that the text settles."""
+    return [q for q, side in wanted.items() if side == want != read[q] and q not in JUDGED]
+
+
+def _told(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
+    """Word what a person knows that they want of a reply, and would rather it did not do."""
     sides: dict[str, Answer] = {"wanted": "yes", "unwanted": "no"}
-    return {name: [texts[q] for q, want in wanted.items() if want == side] for name, side in sides.items()}
+    return {
+        name: _done([q for q, want in wanted.items() if q in TOLD and want == side], settings)
+        for name, side in sides.items()
+    }
 
 
-def _done(question: str) -> str:
-    """A yes/no question as what a reply does: "Did the reply ask you …?" as "Ask you …."."""
-    text = re.sub(r"^Did the reply ", "", question).rstrip("?")
-    return text[:1].upper() + text[1:] + "."
+def _done(questions: Iterable[str], settings: Settings) -> list[str]:
+    """Yes/no questions as what a reply does: "Did the reply ask you …?" as "Ask you …."."""
+    texts = [settings.codebook.binary_text(question, observer=False) for question in questions]
+    bare = [re.sub(r"^Did the reply ", "", text).rstrip("?") for text in texts]
+    return [f"{text[:1].upper()}{text[1:]}." for text in bare]
 
 
 def _judged(

@@ -134,11 +134,12 @@ def _same(card: Card, earlier: Iterable[Card]) -> str:
 
 @dataclass(frozen=True)
 class Said:
-    """A message of the person, with what is felt."""
+    """A message of the person, with what is felt and wanted."""
 
     text: str
     tags: tuple[Tag, ...]
     origin: str
+    wanted: Wishes
 
 
 def spoken(card: Card, cast: Cast, state: State, history: History) -> Steps[Said]:
@@ -158,13 +159,13 @@ def spoken(card: Card, cast: Cast, state: State, history: History) -> Steps[Said
             why, trial * cast.attempts,
         )  # fmt: skip
         if not checked:
-            return Said(text, tags, "decided")
+            return Said(text, tags, "decided", wanted)
         read = hands.feelings(card, state.turn, history, text)
         found = yield from asked(cast, READER, lambda _, read=read: read, before=trial * cast.attempts)  # type: ignore[misc]
         if legible(tags, found):
-            return Said(text, tags, "decided")
+            return Said(text, tags, "decided", wanted)
         why = f"a reader did not find {tags[0].emotion.lower()} in it; let it show more plainly"
-    return Said(text, found, "read")
+    return Said(text, found, "read", wanted)
 
 
 def legible(tags: Sequence[Tag], found: Sequence[Tag]) -> bool:
@@ -196,7 +197,6 @@ def play(card: Card, cast: Cast) -> Steps[Played]:
     while not leaves(card, state):
         turn, past = state.turn, tuple(history)
         said = yield from spoken(card, cast, state, past)
-        wanted = wishes(card, state, said.tags)
         replies = [_reply(card, cast, turn, slot, past, said.text) for slot in (1, 2)]
         *both, judged = yield from together(*replies, judging or _nothing())
         if turns:
@@ -211,12 +211,12 @@ def play(card: Card, cast: Cast) -> Steps[Played]:
         read, *more = yield from together(*readings)
         turns.append(
             PlayedTurn(
-                said.tags, said.origin, said.text, (received, other), ASSISTANTS[drawn], wanted, read,
+                said.tags, said.origin, said.text, (received, other), ASSISTANTS[drawn], said.wanted, read,
                 more[0] if more else None,
             )
         )  # fmt: skip
         judging = _judging(card, cast, turn, past, turns[-1])
-        state = moved(card, state, said.tags, wanted, read)
+        state = moved(card, state, said.tags, said.wanted, read)
         history.append((said.text, received))
     if judging is not None:
         turns[-1] = replace(turns[-1], judged=(yield from judging))
@@ -238,7 +238,8 @@ def _judging(card: Card, cast: Cast, turn: int, history: History, here: PlayedTu
     judged: Judged = yield from asked(
         cast, PERSON,
         lambda why: hands.judgement(
-            card, turn, history, here.message, here.replies, here.tags, here.wanted, cast.settings, why
+            card, turn, history, here.message, here.replies, here.tags, here.wanted, here.read, cast.settings,
+            why,
         ),
     )  # fmt: skip
     return judged

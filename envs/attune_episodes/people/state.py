@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from math import exp
+from math import erf, exp, sqrt
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, Literal
@@ -148,23 +148,37 @@ def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]
     """Decide what the person wants of the next reply, for every question whose answer they mind.
 
     Each person has a taste for each kind of question, drawn once; goal, feelings and what has been move it
-    over the line. Who does not mind is content with what the reply did: the question is not in the result. na
-    depends on the place alone: on the first turn, and without a risk, so that no question gives away what is
-    felt.
+    over the line. Whether they mind is half habit, half this moment. Who does not mind is content with what
+    the reply did: the question is not in the result. na depends on the place alone: on the first turn, and
+    without a risk, so that no question gives away what is felt.
     """
-    here = conditions(card, state, tags)
+    here, known = conditions(card, state, tags), table()["minding"]
+    mood = known["moment"] * _draws(card, "minds", state.turn).normal()
+    rest = sqrt(1 - known["habit"] ** 2 - known["moment"] ** 2)
     found: dict[str, Answer] = {}
     for question in card.asked:
         if (question[1:] in LATER and "first" in here) or (question in _RISK and "urgent" not in card.goals):
             found[question] = "na"
-        elif _draws(card, "minds", question).yes(_likely("minds", question, here)):
+            continue
+        minding = known["habit"] * _draws(card, "minds", question).normal() + mood
+        minding += rest * _draws(card, "minds", question, state.turn).normal()
+        if _below(minding) < _likely("minds", question, here):
             taste = table()["tastes"].get(question, question)
             likely = _likely("wishes", question, here)
             found[question] = "yes" if _draws(card, "taste", taste).yes(likely) else "no"
     for narrow, wide in NEEDS.items():
         if found.get(f"B{narrow}") == "yes" and found.get(f"B{wide}") == "no":
             found[f"B{narrow}"] = "no"
+    if found.get("B7") == "yes":  # who wants a careful guess does not mind guesses
+        found.pop("B6", None)
+    if found.get("B11") == "yes" and found.get("B13") == "no":  # advice without being asked anything
+        found.pop("B313", None)
     return found
+
+
+def _below(normal: float) -> float:
+    """The share of N(0, 1) below a number."""
+    return 0.5 + 0.5 * erf(normal / sqrt(2))
 
 
 def _likely(name: str, question: str, here: set[str]) -> float:

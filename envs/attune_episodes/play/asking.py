@@ -11,12 +11,14 @@ The runner, judges, profile prediction, verifiers and Inspect all use it:
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from attune_data.seeding import digest
+from attune_episodes.chat.faults import Fault
 from attune_episodes.chat.finish import Verdict, verdict
 from attune_episodes.parsing import Unparsed, sound
 from attune_rewards.reward.score import OK
@@ -24,6 +26,8 @@ from attune_rewards.reward.score import OK
 NOT_YET: Final = Unparsed("empty")
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
+LONGEST_ASKED_PAUSE: Final = 120.0
+"""Longest `Retry-After` that is obeyed, in seconds."""
 
 
 class Question(Protocol):
@@ -120,3 +124,21 @@ def pause(attempt: int, first: float = FIRST_PAUSE, longest: float = LONGEST_PAU
     The delays double from `first` to `longest`, minus a random 0 to 50%, so that not all retry at once.
     """
     return min(longest, first * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)
+
+
+async def patient(send: Callable[[], Awaitable[T]], retries: int, first: float = FIRST_PAUSE) -> T:
+    """Await one call, and again after each fault that may pass, up to `retries` times.
+
+    Between attempts it waits as long as the server asks, otherwise `pause`. Raises the last Fault.
+    """
+    attempt = 1
+    while True:
+        try:
+            return await send()
+        except Fault as fault:
+            if fault.action != "retry" or attempt > retries:
+                raise
+            asked = fault.retry_after
+            wait = pause(attempt, first) if asked is None else asked
+        await asyncio.sleep(min(wait, LONGEST_ASKED_PAUSE))
+        attempt += 1

@@ -25,6 +25,7 @@ from attune_episodes.frameworks.verifiers.traces import AnyEpisode, AnyTask, Any
 from attune_episodes.people.cards import PARTS, Card
 from attune_episodes.people.endpoint import answerer, people_of
 from attune_episodes.people.live import Answerer, LiveEpisode
+from attune_episodes.play.asking import patient
 
 LIVE_ID: Final = "attune-live"
 """The name under which verifiers finds this: the package `attune_live`."""
@@ -124,6 +125,8 @@ class LiveHarnessConfig(vf.HarnessConfig):
     id: vf.ID = LIVE_ID
     system: str = ""
     """A system message for the model; by default none, as the person knows of none."""
+    retries: int = Field(4, ge=0, le=100)
+    """How many times to retry a failed call (408, 409, 425, 429, 5xx, no connection)."""
 
 
 class LiveHarness(vf.Harness[LiveHarnessConfig]):
@@ -152,7 +155,10 @@ class LiveHarness(vf.Harness[LiveHarnessConfig]):
             episode = await asyncio.to_thread(data.begin)
             while not episode.done:
                 body = {"model": ctx.model, "messages": [*system, *episode.chat()], "stream": False}
-                answer = await client.complete(body, plain=True, readable=lambda _: True)
+                answer = await patient(
+                    lambda body=body: client.complete(body, plain=True, readable=lambda _: True),  # type: ignore[misc]
+                    self.config.retries,
+                )
                 await asyncio.to_thread(episode.say, answer.text)
         trace.info[INFO] = {
             "rewards": [turn.reward for turn in episode.turns],

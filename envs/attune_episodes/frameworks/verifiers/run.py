@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 import verifiers.v1 as vf
@@ -28,11 +27,9 @@ from attune_episodes.frameworks.verifiers.traces import (
     state_of,
 )
 from attune_episodes.parsing import Unparsed, parse
-from attune_episodes.play.asking import Asking, pause
+from attune_episodes.play.asking import Asking, patient
 from attune_episodes.protocol.request import Request
 
-LONGEST_ASKED_PAUSE: Final = 120.0
-"""Longest `Retry-After` that is obeyed, in seconds."""
 SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
@@ -143,7 +140,9 @@ class _Player:
         """
         body = {"model": self.model, "messages": messages, "stream": False}
         broken = 0
-        for attempt in count(1):
+
+        async def send() -> Answer:
+            nonlocal broken
             entry["calls"] += 1
             before = len(self.trace.nodes)
             try:
@@ -155,16 +154,15 @@ class _Player:
                 )
             except Fault as fault:
                 broken += fault.kind in ("broken_off", "no_choices")
-                if fault.action != "retry" or attempt > self.config.retries:
-                    entry["failed"] = str(fault)
-                    raise
-                asked = fault.retry_after
-                wait = pause(attempt, self.config.backoff) if asked is None else asked
-                await asyncio.sleep(min(wait, LONGEST_ASKED_PAUSE))
-                continue
+                raise
             entry["nodes"] += self._node(messages, before)
             return answer
-        raise AssertionError("unreachable")
+
+        try:
+            return await patient(send, self.config.retries, self.config.backoff)
+        except Fault as fault:
+            entry["failed"] = str(fault)
+            raise
 
     def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> list[int]:
         """The new nodes after these messages, one of which has the reply; empty if none is found.
