@@ -6,28 +6,38 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.examples import load_example
 
 PEOPLE = [f"p{number}" for number in range(10)]
+WINNERS = ["A", "B"] * 5
 BEATEN = ("shuffled", "random", "warm", "prior", "asked", "surface")
 
 
-def verdict(folder: Path, true: list[int], *, swapped: int = 2, others: int = 5) -> str:
-    """The verdict if `true` gets so many of ten right in each seed, and so many on swapped texts."""
+def leaning(right: int) -> list[list[float]]:
+    """Leanings to A in both orders that get so many of ten right; the letter B is likelier throughout."""
+    toward = [1.0] * right + [-1.0] * (10 - right)
+    sides = [1 if winner == "A" else -1 for winner in WINNERS]
+    return [[side * one - 3, -side * one - 3] for side, one in zip(sides, toward, strict=True)]
 
-    def run(arm: str, seed: int, right: int, moved: int) -> dict[str, Any]:
-        scores = {name: [1.0] * n + [0.0] * (10 - n) for name, n in (("scores", right), ("swapped", moved))}
-        return {"arm": arm, "seed": seed, **scores}
 
-    runs = [run("true", seed, right, swapped) for seed, right in enumerate(true)]
-    runs += [run(arm, seed, others, others) for arm in BEATEN[:2] for seed in range(len(true))]
-    runs += [run(arm, 0, others, others) for arm in BEATEN[2:]]
-    told = {"people": PEOPLE, "runs": {f"{one['arm']}-{one['seed']}": one for one in runs}}
-    (folder / "results.json").write_text(json.dumps(told), encoding="utf-8")
-    said: str = load_example("learned").Outcome(folder).verdict()
-    return said
+def outcome(folder: Path, true: list[int], *, swapped: int = 2, others: int = 5) -> Any:
+    """The outcome if `true` gets so many of ten right in each seed, and so many on swapped texts."""
+
+    def write(arm: str, seed: int, right: int, moved: int) -> None:
+        run = {"arm": arm, "seed": seed, "leans": leaning(right), "swapped": leaning(moved)}
+        told = json.dumps(run | {"people": PEOPLE, "winners": WINNERS, "prompts": ["Message: a"] * 10})
+        (folder / f"{arm}-{seed}.json").write_text(told, encoding="utf-8")
+
+    for seed, right in enumerate(true):
+        write("true", seed, right, swapped)
+        for arm in BEATEN[:2]:
+            write(arm, seed, others, others)
+    for arm in BEATEN[2:]:
+        write(arm, 0, others, others)
+    return load_example("learned").Outcome(folder)
 
 
 @pytest.mark.parametrize(("true", "swapped", "said"), [
@@ -39,12 +49,20 @@ def verdict(folder: Path, true: list[int], *, swapped: int = 2, others: int = 5)
     ([4, 4], 2, "not learned: "),
 ])  # fmt: skip
 def test_the_rule(tmp_path: Path, true: list[int], swapped: int, said: str) -> None:
-    assert verdict(tmp_path, true, swapped=swapped).startswith(said)
+    assert outcome(tmp_path, true, swapped=swapped).verdict().startswith(said)
 
 
 def test_an_arm_that_is_missing_leaves_no_verdict(tmp_path: Path) -> None:
-    verdict(tmp_path, [9])
-    told = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    del told["runs"]["random-0"], told["runs"]["warm-0"]
-    (tmp_path / "results.json").write_text(json.dumps(told), encoding="utf-8")
+    outcome(tmp_path, [9])
+    for arm in ("random", "warm"):
+        (tmp_path / f"{arm}-0.json").unlink()
     assert load_example("learned").Outcome(tmp_path).verdict() == "no verdict: random, warm not run"
+
+
+def test_a_comparison_counts_by_both_orders_together(tmp_path: Path) -> None:
+    found = outcome(tmp_path, [9])
+    [true] = found.arms["true"]
+    assert found.points(true).sum() == 9
+    assert np.mean(found.toward(true) > 0) == 0.5  # it says B in both orders, which is right in one
+    always = true | {"leans": [[2.0, 2.0]] * 10}
+    assert set(found.points(always)) == {0.5}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from attune_data import BenchmarkTrainingError, load
+from attune_env import training_dataset
 from tests.data.builders import write
 from tests.examples import load_example
 
@@ -18,31 +20,44 @@ TRAIN, TEST = load("written:train")[:6], load("written:test")[:3]
 def run(model: Path, out: Path, *flags: str) -> None:
     """Run the example's command line in this process."""
     with pytest.MonkeyPatch.context() as patch:
-        said = ["--model", str(model), "--tokens", "900", "--warm-up", "20", "-o", str(out), *flags]
+        said = ["--model", str(model), "--tokens", "900", "--warm-up", "4", "-o", str(out), *flags]
         patch.setattr(sys, "argv", ["train_pretrained.py", *said])
         load_example("train_pretrained").main()
 
 
 def test_controls_keep_what_a_habit_earns_and_nothing_else() -> None:
     example = load_example("train_pretrained")
-    items = list(example.singles(TRAIN))
+    items = example.pairs(TRAIN)
+    assert len(items) == 3 * sum(len(one.turns) for one in TRAIN)
 
-    def winners(some: list[object]) -> list[tuple[tuple[str, ...], str]]:
-        pairs = [example.compared(item) for item in some]
-        return [(kinds, getattr(pair, f"response_{pair.winner.lower()}")) for pair, kinds in pairs]
+    def winners(some: list[Any]) -> list[tuple[frozenset[str], str]]:
+        return [(frozenset(item.kinds), item.won) for item in some]
 
-    assert len({item.conversation_id for item in items}) == len(items) == 3 * sum(len(c.turns) for c in TRAIN)
     others = example.shuffled(items, seed=1)
-    assert sorted(winners(others)) == sorted(winners(items)) != winners(others)
+    assert Counter(winners(others)) == Counter(winners(items))
+    assert winners(others) != winners(items)
     moved = example.swapped(items)
     assert winners(moved) == winners(items)
     for item, other in zip(items, moved, strict=True):
-        assert other.turns[0].user_message == item.turns[0].user_message
-        assert not {*other.turns[0].responses.values()} & {*item.turns[0].responses.values()}
+        assert other.turn.user_message == item.turn.user_message
+        assert not {*other.turn.responses.values()} & {*item.turn.responses.values()}
+
+
+def test_a_letter_earns_nothing_in_both_orders() -> None:
+    example = load_example("train_pretrained")
+    both = example.conversations(example.pairs(TRAIN))
+    assert len({one.conversation_id for one in both}) == len(both)
+    rows = training_dataset(both, stages=["prefer"], reward="skill_bounded")
+    for one, other in zip(both[::2], both[1::2], strict=True):
+        [pair], [turned] = one.turns[0].comparisons, other.turns[0].comparisons
+        assert (pair.response_a, pair.response_b) == (turned.response_b, turned.response_a)
+        assert {pair.winner, turned.winner} == {"A", "B"}
+    drawn = example.in_groups(rows).__getitems__([1, 1, 1, 1])  # as a loader draws four answers to the second
+    assert [one["truth"] for one in drawn] == [rows[place]["truth"] for place in (2, 3, 2, 3)]
 
 
 @pytest.mark.slow
-def test_an_arm_is_trained_measured_merged_and_not_made_again(
+def test_an_arm_is_trained_measured_kept_and_not_made_again(
     saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, some in (("train", TRAIN), ("test", TEST)):
@@ -52,18 +67,17 @@ def test_an_arm_is_trained_measured_merged_and_not_made_again(
     data = ["--train", str(tmp_path / "train"), "--test", str(tmp_path / "test"), "--steps", "4"]
     for arm in ("true", "shuffled", "random", "supervised"):
         run(saved, tmp_path / "out", "--arm", arm, *data)
-    told = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    kept = {"prior-0", "asked-0", "surface-0", "untrained-0", "warm-0", "true-0"}
-    assert set(told["runs"]) == kept | {"shuffled-0", "random-0", "supervised-0"}
-    for run_ in told["runs"].values():
-        assert len(run_["scores"]) == len(run_["swapped"]) == len(told["people"])
-        assert {*run_["scores"]} <= {0.0, 1.0}
-    assert told["runs"]["warm-0"]["steps"] == 20
-    assert len(told["runs"]["true-0"]["curve"]) == 4
+    outcome = load_example("learned").Outcome(tmp_path / "out")
+    kept = {"prior", "asked", "surface", "untrained", "warm", "true", "shuffled", "random", "supervised"}
+    assert kept < set(outcome.arms)
+    assert {len(outcome.points(one)) for [one] in outcome.arms.values()} == {len(outcome.sides)}
+    assert outcome.mean("prior").mean() == 50  # the same letter in both orders
+    [true] = outcome.arms["true"]
+    assert len(true["reward"]) == len(true["kl"]) == 4
     assert (tmp_path / "out" / "true-0" / "adapter_model.safetensors").exists()
     capsys.readouterr()
     run(saved, tmp_path / "out", "--arm", "true", *data)
-    assert "true-0 is in" in capsys.readouterr().out
+    assert "true-0.json is there" in capsys.readouterr().out
 
 
 def test_benchmark_records_are_refused(saved: Path, tmp_path: Path) -> None:
