@@ -68,8 +68,8 @@ _REFUSES: Final = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_AWAY: Final = re.compile(
-    rf"\b(?:{'|'.join(EMOTIONS)}) [1-7]\b|\bmy card\b|\b(?:the|these|my) instructions\b"
-    r"|\bplay(?:ing)? a person\b",
+    rf"\b(?:{'|'.join(EMOTIONS)}) [1-7]\b|\bmy card (?:says|said|tells|wants)\b"
+    r"|\b(?:the|these|my) instructions\b|\bplay(?:ing)? a person\b",
     re.IGNORECASE,
 )
 

@@ -148,9 +148,9 @@ def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]
     """Decide what the person wants of the next reply, for every question whose answer they mind.
 
     Each person has a taste for each kind of question, drawn once; goal, feelings and what has been move it
-    over the line. Whether they mind is half habit, half this moment. Who does not mind is content with what
-    the reply did: the question is not in the result. na depends on the place alone: on the first turn, and
-    without a risk, so that no question gives away what is felt.
+    over the line. Whether they mind is partly habit, partly this moment. Who does not mind is content with
+    what the reply did: the question is not in the result. na depends on the place alone: on the first turn,
+    and without a risk, so that no question gives away what is felt.
     """
     here, known = conditions(card, state, tags), table()["minding"]
     mood = known["moment"] * _draws(card, "minds", state.turn).normal()
