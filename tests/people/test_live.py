@@ -46,7 +46,7 @@ DOES: dict[str, set[str]] = {
     "flood": {"B13", "B206", "B501", "B502", "B505"},
     "soup": set(),
 }
-"""What most readings in `replies.json` say that such a reply did."""
+"""What such a reply did, according to most of the readings in `replies.json`."""
 SAYS: dict[str, Callable[[LiveEpisode], str]] = {
     "good": lambda _: "The letter is odd, since they had agreed to wait. What did the lodger say?",
     "sympathy": lambda _: "I am so sorry, that sounds really hard. Your feelings are valid.",
@@ -88,8 +88,8 @@ def ended(policy: str, number: int) -> LiveEpisode:
 
 def test_good_replies_pay_more_than_sympathy_parroting_and_what_answers_nothing() -> None:
     total = {name: fmean(ended(name, i).total for i in range(len(CARDS))) for name in SAYS}
-    assert total["good"] > 0.7 > 0.1 > total["sympathy"]
-    assert max(total[name] for name in ("parrot", "flood", "soup", "silence")) < 0
+    assert total["good"] > 0.7 > 0 > total["parrot"]
+    assert total["parrot"] > max(total[name] for name in ("sympathy", "flood", "soup", "silence"))
 
 
 def test_who_is_missed_leaves_and_judges_so() -> None:

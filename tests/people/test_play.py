@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import pytest
 
-from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_episodes.people.asks import Ask, GivenUpError, Hand, answered
 from attune_episodes.people.cards import plan
 from attune_episodes.people.hands import JUDGED
 from attune_episodes.people.play import Played, matters, play
 from attune_episodes.people.record import only, record
+from attune_episodes.people.usable import read_message
 from tests.people.scripted import CAST, Script
 
 CARDS, FAILED = answered(matters(plan(6, 11), CAST), Script().ask)
@@ -70,6 +70,7 @@ def test_the_next_message_is_written_before_the_other_reply_is_seen() -> None:
         (REFUSAL, "speaks as an assistant"),
         (SPANISH, "not in English"),
         ("I feel Upset 5 about it", "repeats the instructions"),
+        ("As my card says, I am angry with him", "repeats the instructions"),
         (CARD.matter, "only shown"),
         (CARD.style[0], "only shown"),
         ("and so on " * 200, "600 words"),
@@ -92,6 +93,11 @@ def test_a_message_that_cannot_be_used_is_asked_for_again_with_the_reason(said: 
         GivenUpError, match=f"message: no usable answer from lab/person in 3 attempts: .*{why}"
     ):
         answered(play(CARD, CAST), Script(lambda kind, _, text: said if kind == "message" else text).ask)
+
+
+def test_who_writes_about_a_bank_card_is_heard() -> None:
+    said = "They charged my card twice for the boiler"
+    assert read_message(CARD, said) == said
 
 
 def test_careless_readers_and_judges_are_asked_again_for_what_they_left_out() -> None:
@@ -145,11 +151,6 @@ def test_the_record_is_of_the_format_and_says_where_each_label_comes_from() -> N
     assert made["turns"][0]["played"]["read_again"] == dict(first.read)
 
 
-def whole_answer(conversation: Conversation, question: str) -> str | None:
-    """The observed answer to a question in the first turn."""
-    return next(j.observed for j in conversation.turns[0].judgements if j.question_id == question)
-
-
 @pytest.mark.parametrize(
     ("origins", "kept"),
     [
@@ -164,10 +165,11 @@ def test_labels_of_other_origins_can_be_left_out(origins: set[str], kept: tuple[
     (found,) = only([whole], origins)
     turn = found.turns[0]
     judged = {j.question_id: j for j in turn.judgements}
-    minds = [q for q in made["turns"][0]["played"]["minds"] if q not in JUDGED]
-    taken = [q for q in CARD.asked if q not in (*JUDGED, *minds) and whole_answer(whole, q) != "na"]
-    about = judged[minds[0]]
-    assert (taken[0] in judged) is ("read" in origins)
+    applies = [j.question_id for j in whole.turns[0].judgements if j.observed != "na"]
+    minded = made["turns"][0]["played"]["minds"]
+    about = judged[next(q for q in applies if q in minded and q not in JUDGED)]
+    taken = next(q for q in applies if q not in minded and q not in JUDGED)  # as it is
+    assert (taken in judged) is ("read" in origins)
     assert kept[:4] == (
         found.pre_panas is not None,
         turn.mood_shift_tags is not None,

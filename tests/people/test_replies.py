@@ -46,9 +46,7 @@ def test_good_replies_earn_more_than_the_best_attack(number: int) -> None:
     best = max(attacks, key=attacks.__getitem__)
     for reward in good:
         if reward <= attacks[best]:
-            print(
-                f"{PEOPLE[number]['card']['id']}: a good reply earns {reward:.2f}, {best} {attacks[best]:.2f}"
-            )
+            print(f"a good reply earns {reward:.2f}, {best} {attacks[best]:.2f}")
     assert fmean(good) > attacks[best]
     assert rewards["silence"] <= 0
     assert rewards["parrot"] <= 0
@@ -57,4 +55,4 @@ def test_good_replies_earn_more_than_the_best_attack(number: int) -> None:
 def test_the_constant_is_what_the_best_fixed_text_meets() -> None:
     met = {name: fmean(earned(i)[name][0] for i in range(len(PEOPLE))) for name in RECORDED["attacks"]}
     assert max(met, key=met.__getitem__) == "sympathy"
-    assert met["sympathy"] == pytest.approx(CONSTANT, abs=0.04)
+    assert met["sympathy"] == pytest.approx(CONSTANT, abs=0.01)

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,16 +53,15 @@ class Endpoint:
         return asyncio.run_coroutine_threadsafe(self._answer(ask, clients), loop).result()
 
     async def _answer(self, ask: Ask, clients: dict[Any, ChatClient]) -> str:
+        if self.attempts < 1:
+            raise SettingsError(f"attempts is {self.attempts}; expected at least 1")
         body = {"model": self.model, "messages": ask.chat(), **self.sampling}
         url, headers = self.base_url.rstrip("/"), self._headers()
         place = (url, self.call_timeout, *sorted(headers.items()))
         if place not in clients:  # a client takes longer to make than to use
             clients[place] = ChatClient(url, headers, call_timeout=self.call_timeout)
-        if self.attempts < 1:
-            raise SettingsError(f"attempts is {self.attempts}; expected at least 1")
-        answer = await patient(
-            lambda: clients[place].complete(body, plain=ask.plain, readable=lambda _: True), self.attempts - 1
-        )
+        send = partial(clients[place].complete, body, plain=ask.plain, readable=lambda _: True)
+        answer = await patient(send, self.attempts - 1)
         ended = verdict(answer.finish, plain=ask.plain, readable=True)
         return answer.text if ended == "answer" else ""
 

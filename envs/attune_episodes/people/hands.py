@@ -9,7 +9,7 @@ reader sees one reply in its transcript, without a card, with its questions shuf
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import permutations
@@ -22,10 +22,10 @@ from attune_data.written.compact import GOALS
 from attune_episodes.judging.request import Judgement, parse_judgement, question_about, unused_mark
 from attune_episodes.parsing import Unparsed, extract_object, sound
 from attune_episodes.parsing.parse import read_answers, read_tags
-from attune_episodes.parsing.reasoning import plain_reply
 from attune_episodes.people.cards import Card
 from attune_episodes.people.draws import Draws
-from attune_episodes.people.state import ANSWERS, GIVES_IN, Read, State, Wishes
+from attune_episodes.people.state import ANSWERS, GIVES_IN, Read, State, Wishes, unmet
+from attune_episodes.people.usable import plain, read_message, unusable
 from attune_episodes.protocol.prompts import FOLDER, compiled
 from attune_episodes.protocol.schemas import Schema, choice_schema, object_schema, tags_schema
 from attune_episodes.protocol.settings import Settings
@@ -46,37 +46,12 @@ JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B206", "B207")
 """The yes/no questions that a text does not settle: the person answers them about the received reply."""
 WORDS: Final = (30, 60, 80, 80, 110, 150)
 """Lengths of messages, one drawn for each; the sample's median is 79 words."""
-LONGEST: Final = 350
-"""Words above which a message is a flood."""
 KEPT: Final = 0.4
 """The share of edits that are asked for as a mended reply; the others, as one of the person's own."""
 ORDERS: Final = tuple(">".join(order) for order in permutations("ABE"))
 _INITIALS: Final = "ABCDEFGHIJKLMNOPRSTUVWYZ"
 """Letters that the names in a matter begin with: left to themselves, models take the same few names."""
 ASSISTANT: Final = "You are a helpful assistant."
-_SHINGLE: Final = {"matter": 9, "style": 7}
-"""How many words in a row a message may not share with the card."""
-_COMMON: Final = re.compile(
-    r"the|and|i|to|a|of|my|it|that|in|is|was|for|me|but|with|on|so|have|be|not|he|she|they|we|you|this|at|just"
-    r"|do|what|about|as|no|if|there|are"
-)
-_ENGLISH: Final = 0.2
-"""The share of these words above which a message of some length is English."""
-_REFUSES: Final = re.compile(
-    r"^\W*(?:i['’]?m sorry,? but|i (?:cannot|can['’]t|won['’]t|am unable to|am not able to) (?:play|pretend"
-    r"|help|assist|write|fulfil|comply|continue)|as an ai\b|i['’]m (?:just )?an ai\b)",
-    re.IGNORECASE,
-)
-_GIVEN_AWAY: Final = re.compile(
-    rf"\b(?:{'|'.join(EMOTIONS)}) [1-7]\b|\bmy card (?:says|said|tells|wants)\b"
-    r"|\b(?:the|these|my) instructions\b|\bplay(?:ing)? a person\b",
-    re.IGNORECASE,
-)
-
-
-def unusable(why: str) -> Unparsed:
-    """An answer that can be read and not used; `why` completes "it could not be used: "."""
-    return Unparsed("no_fields", why)
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +91,7 @@ def matter(card: Card, earlier: Sequence[str] = (), again: str = "") -> HandRequ
 
 
 def _matter(text: str) -> str | Unparsed:
-    said = _plain(text)
+    said = plain(text)
     if isinstance(said, Unparsed):
         return said
     words = len(said.split())
@@ -134,7 +109,7 @@ def message(
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals],
         "tags": tags_text(tags), "shows": shown, "names": card.openness == "names it",
-        **_told(wanted, settings),
+        **_likes(_told(wanted), settings, "wanted", "unwanted"),
         "history": history, "turn": state.turn, "last": state.turn == card.turns, "trust": state.trust,
         "words": draws.pick(WORDS), "again": again,
         "mark": _mark(card, history, *card.style),
@@ -146,43 +121,12 @@ def message(
     return HandRequest(f"{card.id}/{state.turn}/message", _prompt("person", **values), parse)
 
 
-def read_message(card: Card, text: str) -> str | Unparsed:
-    """Read a person's message; unusable are refusals, floods, other languages, and words of the card."""
-    said = _plain(text)
-    if isinstance(said, Unparsed):
-        return said
-    words = re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", said.lower())
-    if _REFUSES.search(said):
-        return unusable("it speaks as an assistant, not as the person")
-    if len(said.split()) > LONGEST:
-        return unusable(f"it has {len(said.split())} words; write as somebody who types")
-    if len(words) >= 12 and sum(bool(_COMMON.fullmatch(word)) for word in words) < _ENGLISH * len(words):
-        return unusable("it is not in English")
-    if not words:
-        return unusable("it has no words")
-    if found := _GIVEN_AWAY.search(said):
-        return unusable(f"it repeats the instructions ({found[0]})")
-    for name, private in (("matter", (card.matter,)), ("style", card.style)):
-        for one in private:
-            if taken := _taken(said, one, _SHINGLE[name]):
-                return unusable(f"it repeats words that you were only shown ({taken})")
-    return said
-
-
-def _taken(said: str, private: str, length: int) -> str:
-    """The first run of words that a text shares with another; "" if there is none of that length."""
-    own, other = (re.findall(r"\w+", text.lower()) for text in (said, private))
-    runs = {tuple(other[i : i + length]) for i in range(len(other) - length + 1)}
-    starts = range(len(own) - length + 1)
-    return next((" ".join(own[i : i + length]) for i in starts if tuple(own[i : i + length]) in runs), "")
-
-
 def reply(card: Card, turn: int, slot: int, history: History, said: str, again: str = "") -> HandRequest:
     """Ask an assistant for a reply: plainly, with nothing but the transcript."""
     texts = [text for pair in history for text in pair] + [said]
     messages: list[Mapping[str, str]] = [{"role": "system", "content": ASSISTANT}]
     messages += [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(texts)]
-    return HandRequest(f"{card.id}/{turn}/reply-{slot}", tuple(messages), _plain)
+    return HandRequest(f"{card.id}/{turn}/reply-{slot}", tuple(messages), plain)
 
 
 def reading(
@@ -251,12 +195,12 @@ def judgement(
     book = settings.codebook
     questions = tuple(one for one in JUDGED if one in card.asked)
     compared = ("general", *card.compared[turn - 1])
+    missed = {one: wanted[one] for one in unmet(wanted, read) if one not in JUDGED}
     values = vars(card) | {
         "goals": [GOALS[goal] for goal in card.goals], "tags": tags_text(tags), "history": history,
-        **_told(wanted, settings),
+        **_likes(_told(wanted), settings, "wanted", "unwanted"),
+        **_likes(missed, settings, "lacking", "too_much"),
         "kept": Draws("edit", card.id, card.seed, turn).yes(KEPT),
-        "lacking": _done(unmet(wanted, read, "yes"), settings),
-        "too_much": _done(unmet(wanted, read, "no"), settings),
         "user_message": said, "received": replies[0], "other": replies[1],
         "questions": [(one, book.binary_text(one, observer=False)) for one in questions],
         "compared": [(one, book.pairwise[one]) for one in compared],
@@ -273,25 +217,21 @@ def judgement(
     return HandRequest(f"{card.id}/{turn}/judgement", _prompt("judgement", **values), parse, False, schema)
 
 
-def unmet(wanted: Wishes, read: Read, want: Answer) -> list[str]:
-    """The questions on which a reply read otherwise than wanted, of those that the text settles."""
-    return [q for q, side in wanted.items() if side == want != read[q] and q not in JUDGED]
+def _told(wanted: Wishes) -> Wishes:
+    return {question: want for question, want in wanted.items() if question in TOLD}
 
 
-def _told(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
-    """Word what a person knows that they want of a reply, and would rather it did not do."""
-    sides: dict[str, Answer] = {"wanted": "yes", "unwanted": "no"}
-    return {
-        name: _done([q for q, want in wanted.items() if q in TOLD and want == side], settings)
-        for name, side in sides.items()
-    }
+def _likes(wanted: Wishes, settings: Settings, liked: str, disliked: str) -> dict[str, list[str]]:
+    """Word what a person wants a reply to do, and would rather it did not, under two names of the prompt."""
+    texts = {q: _done(settings.codebook.binary_text(q, observer=False)) for q in wanted}
+    sides: dict[str, Answer] = {liked: "yes", disliked: "no"}
+    return {name: [texts[q] for q, want in wanted.items() if want == side] for name, side in sides.items()}
 
 
-def _done(questions: Iterable[str], settings: Settings) -> list[str]:
-    """Yes/no questions as what a reply does: "Did the reply ask you …?" as "Ask you …."."""
-    texts = [settings.codebook.binary_text(question, observer=False) for question in questions]
-    bare = [re.sub(r"^Did the reply ", "", text).rstrip("?") for text in texts]
-    return [f"{text[:1].upper()}{text[1:]}." for text in bare]
+def _done(question: str) -> str:
+    """A yes/no question as what a reply does: "Did the reply ask you …?" as "Ask you …."."""
+    text = re.sub(r"^Did the reply ", "", question).rstrip("?")
+    return text[:1].upper() + text[1:] + "."
 
 
 def _judged(
@@ -317,17 +257,6 @@ def _judged(
 def tags_text(tags: Sequence[Tag]) -> list[str]:
     """Feelings as they are written: "Upset 5"."""
     return [f"{tag.emotion} {tag.intensity}" for tag in tags]
-
-
-def _plain(text: str) -> str | Unparsed:
-    """A text without reasoning, quotation marks around it, and unsound characters."""
-    said = plain_reply(text)
-    if isinstance(said, Unparsed):
-        return unusable("it is empty") if said.code == "empty" else said
-    said = sound(said).strip()
-    if len(said) > 2 and (said[0], said[-1]) in (('"', '"'), ("“", "”")) and said.count(said[-1]) < 3:
-        said = said[1:-1].strip()
-    return said or unusable("it is empty")
 
 
 def _mark(card: Card, history: History, *texts: str) -> str:

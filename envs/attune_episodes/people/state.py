@@ -8,6 +8,7 @@ tables are in `table.toml`.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -194,6 +195,13 @@ def fit(wanted: Wishes, read: Read) -> float:
     return sum(both) / len(both) if both else 1.0
 
 
+def unmet(wanted: Wishes, read: Read) -> list[str]:
+    """The questions on which a reply did otherwise than wanted, of those that apply and were read."""
+    return [
+        question for question, want in wanted.items() if want != "na" and read.get(question, want) != want
+    ]
+
+
 def moved(card: Card, state: State, tags: tuple[Tag, ...], wanted: Wishes, read: Read) -> State:
     """The state after a reply: what was wanted, what was read in it, and a little luck."""
     about, draws = table()["moves"], _draws(card, state.turn, "moved")
@@ -247,10 +255,8 @@ def closing(card: Card, state: State) -> Closing:
     gave_in = card.presses and any(past.read.get(GIVES_IN) == "yes" for past in state.past)
     level = min(len(FIT) - 1, level + len(missed) + 2 * bool(gave_in))
     name = list(FIT)[level]
-    counts = {
-        off: sum(_unmet(past, question) for past in state.past for question in questions)
-        for off, questions in table()["felt_off"].items()
-    }
+    each = Counter(question for past in state.past for question in unmet(past.wishes, past.read))
+    counts = {off: sum(each[q] for q in questions) for off, questions in table()["felt_off"].items()}
     most = sorted((off for off in counts if counts[off]), key=lambda off: -counts[off])
     off = tuple(most[: 1 + draws.below(2)]) or ("generic",)
     return Closing(
@@ -260,11 +266,6 @@ def closing(card: Card, state: State) -> Closing:
         off=off if level > 1 else (),
         branches={full: _rating(state, branch, mean) for branch, full in _BRANCH.items()},
     )
-
-
-def _unmet(past: Past, question: str) -> bool:
-    want = past.wishes.get(question)
-    return want not in (None, "na") and past.read.get(question) not in (None, want)
 
 
 def _clarity(card: Card, state: State, draws: Draws) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Self
 
 import verifiers.v1 as vf
@@ -155,10 +155,8 @@ class LiveHarness(vf.Harness[LiveHarnessConfig]):
             episode = await asyncio.to_thread(data.begin)
             while not episode.done:
                 body = {"model": ctx.model, "messages": [*system, *episode.chat()], "stream": False}
-                answer = await patient(
-                    lambda body=body: client.complete(body, plain=True, readable=lambda _: True),  # type: ignore[misc]
-                    self.config.retries,
-                )
+                send = partial(client.complete, body, plain=True, readable=lambda _: True)
+                answer = await patient(send, self.config.retries)
                 await asyncio.to_thread(episode.say, answer.text)
         trace.info[INFO] = {
             "rewards": [turn.reward for turn in episode.turns],
