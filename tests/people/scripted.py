@@ -84,4 +84,12 @@ class Script:
         compared = re.findall(r"^(general|PW\d+): ", prompt, re.M)
         edit = draws.pick(["unchanged", "That sounds hard. What did they say about it?"])
         ranks = {name: draws.pick(["E>A>B", "E > B > A", "A>E>B"]) for name in compared}
-        return json.dumps({"edit": edit, "answers": dict.fromkeys(answers, "yes"), "ranks": ranks})
+        asked = [name for name in answers if f"{name}: " in prompt.split("\n2. ")[0]]
+        return json.dumps(
+            {
+                "answers": dict.fromkeys(asked, "yes"),
+                "otherwise": draws.some(answers, draws.below(4)),
+                "edit": edit,
+                "ranks": ranks,
+            }
+        )

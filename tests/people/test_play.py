@@ -14,10 +14,11 @@ import pytest
 from attune_data.format.validate import conversation_from
 from attune_episodes.people.asks import Ask, GivenUpError, Hand, answered
 from attune_episodes.people.cards import plan
-from attune_episodes.people.hands import JUDGED
+from attune_episodes.people.hands import JUDGED, Judged
 from attune_episodes.people.play import Played, matters, play
 from attune_episodes.people.record import only, record
 from attune_episodes.people.usable import read_message
+from attune_rewards.predictions import YesNo
 from tests.people.scripted import CAST, Script
 
 CARDS, FAILED = answered(matters(plan(6, 11), CAST), Script().ask)
@@ -155,8 +156,8 @@ def test_the_record_is_of_the_format_and_says_where_each_label_comes_from() -> N
     ("origins", "kept"),
     [
         ({"read"}, (False, False, True, False, False)),
-        ({"decided"}, (True, True, False, True, False)),
-        ({"judged", "read"}, (False, False, True, False, True)),
+        ({"decided"}, (True, True, False, False, False)),
+        ({"judged", "read"}, (False, False, True, True, True)),
     ],
 )
 def test_labels_of_other_origins_can_be_left_out(origins: set[str], kept: tuple[bool, ...]) -> None:
@@ -166,18 +167,53 @@ def test_labels_of_other_origins_can_be_left_out(origins: set[str], kept: tuple[
     turn = found.turns[0]
     judged = {j.question_id: j for j in turn.judgements}
     applies = [j.question_id for j in whole.turns[0].judgements if j.observed != "na"]
-    minded = made["turns"][0]["played"]["minds"]
-    about = judged[next(q for q in applies if q in minded and q not in JUDGED)]
-    taken = next(q for q in applies if q not in minded and q not in JUDGED)  # as it is
-    assert (taken in judged) is ("read" in origins)
+    about = judged.get(next(q for q in applies if q not in JUDGED))
     assert kept[:4] == (
         found.pre_panas is not None,
         turn.mood_shift_tags is not None,
-        about.observed is not None,
-        about.preferred_truth in ("yes", "no"),
+        about is not None and about.observed is not None,
+        about is not None and about.preferred_truth in ("yes", "no"),
     )
     assert bool(turn.comparisons) is kept[4]
     assert only([whole], {"decided", "read", "judged"})[0] is whole
+
+
+def test_what_the_person_would_have_wanted_is_judged_and_decided_where_nobody_judges() -> None:
+    turn = heard()[0].turns[0]
+    assert turn.judged is not None
+    read: dict[str, YesNo] = {"B1": "yes", "B11": "no", "B13": "yes", "B316": "no", "B505": "yes", "B2": "no"}
+    named = Judged({"B2": "yes"}, ("B2", "B13", "B316"), "", {})
+    here = replace(turn, read=read, wanted={"B16": "na", "B1": "no"}, judged=named)
+    assert here.observed == {**read, "B2": "yes", "B16": "na"}
+    assert here.preferred == {
+        "B1": "yes",  # fine as it was, whatever was decided
+        "B2": "no", "B13": "no", "B316": "yes",  # the other way round
+        "B11": "yes",  # a suggestion that is wanted is advice
+        "B505": "no",  # no question at all
+        "B16": "na",
+    }  # fmt: skip
+    assert replace(here, judged=None).preferred == {"B16": "na", "B1": "no"}
+
+
+def test_the_person_judges_after_their_next_message_and_is_told_no_wishes() -> None:
+    played, asks = heard()
+    prompts = {ask.request.id: ask.chat()[0]["content"] for ask in asks}
+    here = prompts[f"{CARD.id}/1/judgement"]
+    assert f"\n{played.turns[1].message}\n" in here
+    assert "what you wrote next" not in prompts[f"{CARD.id}/{len(played.turns)}/judgement"]
+    assert "would rather it did not" in prompts[f"{CARD.id}/1/message"]
+    assert "would rather it did not" not in here
+
+
+def test_an_answer_about_a_question_that_was_not_asked_is_asked_for_again() -> None:
+    def invented(kind: str, prompt: str, text: str) -> str:
+        if kind == "judgement" and "could not be used" not in prompt:
+            return json.dumps({**json.loads(text), "otherwise": ["B999"]})
+        return text
+
+    script = Script(invented)
+    played = answered(play(CARD, CAST), script.ask)
+    assert script.asked.count("judgement") == 2 * len(played.turns)
 
 
 def test_one_family_is_said_to_be_one() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from attune_data.format.affect import POLARITY, similarity
+from attune_data.format.constants import Answer
 from attune_episodes.people import hands
 from attune_episodes.people.asks import (
     ASSISTANTS,
@@ -30,6 +31,7 @@ from attune_episodes.people.cards import Card
 from attune_episodes.people.draws import Draws
 from attune_episodes.people.hands import History, Judged
 from attune_episodes.people.state import (
+    NEEDS,
     Read,
     State,
     Wishes,
@@ -70,6 +72,24 @@ class PlayedTurn:
     read_again: Read | None = None
     """A second reading of the same reply."""
     judged: Judged | None = None
+
+    @property
+    def observed(self) -> dict[str, Answer]:
+        """Question -> what the reply did: as read or, where a text does not settle it, as judged."""
+        did: dict[str, Answer] = {**self.read, **(self.judged.answers if self.judged else {})}
+        return did | {question: "na" for question, want in self.wanted.items() if want == "na"}
+
+    @property
+    def preferred(self) -> dict[str, Answer]:
+        """Question -> what the person would have wanted: as judged or, unless anybody judged, as decided."""
+        if self.judged is None:
+            return dict(self.wanted)
+        want, named = self.observed, self.judged.otherwise
+        want |= {question: "no" if want[question] == "yes" else "yes" for question in named}
+        for narrow, wide in NEEDS.items():
+            if want.get(narrow) == "yes" and want.get(wide) == "no":
+                want |= {wide: "yes"} if narrow in named else {narrow: "no"}
+        return want
 
 
 @dataclass(frozen=True)
@@ -188,21 +208,22 @@ def reading(
 
 
 def play(card: Card, cast: Cast) -> Steps[Played]:
-    """Play a conversation to its end; raises GivenUpError if a hand gives no usable answer."""
+    """Play a conversation to its end; raises GivenUpError if a hand gives no usable answer.
+
+    The person judges each reply with the message before them that they wrote next, so all are judged at the
+    end.
+    """
     card = yield from concrete(card, cast)
     state = first_state(card)
     history: list[tuple[str, str]] = []
     turns: list[PlayedTurn] = []
-    judging: Steps[Judged] | None = None
     while not leaves(card, state):
         turn, past = state.turn, tuple(history)
         said = yield from spoken(card, cast, state, past)
         replies = [_reply(card, cast, turn, slot, past, said.text) for slot in (1, 2)]
-        *both, judged = yield from together(*replies, judging or _nothing())
-        if turns:
-            turns[-1] = replace(turns[-1], judged=judged)
+        first, second = yield from together(*replies)
         drawn = Draws("received", card.id, card.seed, turn).below(2)
-        received, other = both[drawn], both[1 - drawn]
+        received, other = (first, second) if drawn == 0 else (second, first)
         again = Draws("twice", card.id, card.seed, turn).yes(cast.twice)
         readings = [
             reading(card, cast, turn, past, said.text, received, second=second)
@@ -215,16 +236,17 @@ def play(card: Card, cast: Cast) -> Steps[Played]:
                 more[0] if more else None,
             )
         )  # fmt: skip
-        judging = _judging(card, cast, turn, past, turns[-1])
         state = moved(card, state, said.tags, said.wanted, read)
         history.append((said.text, received))
-    if judging is not None:
-        turns[-1] = replace(turns[-1], judged=(yield from judging))
+    after = [*(turn.message for turn in turns[1:]), ""]
+    judged = yield from together(
+        *(
+            _judging(card, cast, tuple(history[: i + 1]), turn, following)
+            for i, (turn, following) in enumerate(zip(turns, after, strict=True))
+        )
+    )
+    turns = [replace(turn, judged=said) for turn, said in zip(turns, judged, strict=True)]
     return Played(card, cast, tuple(turns), state)
-
-
-def _nothing() -> Steps[None]:
-    yield from ()
 
 
 def _reply(card: Card, cast: Cast, turn: int, slot: int, history: History, said: str) -> Steps[str]:
@@ -234,12 +256,14 @@ def _reply(card: Card, cast: Cast, turn: int, slot: int, history: History, said:
     return text
 
 
-def _judging(card: Card, cast: Cast, turn: int, history: History, here: PlayedTurn) -> Steps[Judged]:
+def _judging(card: Card, cast: Cast, history: History, here: PlayedTurn, following: str) -> Steps[Judged]:
+    """What the person thinks of the last reply of a history, after they wrote their next message."""
+    turn, past = len(history), history[:-1]
     judged: Judged = yield from asked(
         cast, PERSON,
         lambda why: hands.judgement(
-            card, turn, history, here.message, here.replies, here.tags, here.wanted, here.read, cast.settings,
-            why,
+            card, turn, past, here.message, here.replies, here.tags, here.wanted, here.read, following,
+            cast.settings, why,
         ),
     )  # fmt: skip
     return judged

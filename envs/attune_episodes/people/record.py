@@ -1,9 +1,7 @@
 """Played conversations as records of the benchmark's format, with the origin of every label.
 
 A label is `decided` by the program before any text, `read` in the text by the reader, or `judged` by the
-person's hand. `only` keeps the labels of some origins, so that training rows have no others. What the person
-wanted is decided for the questions whose answer they mind (`minds` of a turn); of the others they want what
-the reply did, and that label has the origin of the observed one.
+person's hand. `only` keeps the labels of some origins, so that training rows have no others.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ _LETTERS: Final = {"A": "R", "B": "I", "E": "E"}
 def record(played: Played) -> dict[str, Any]:
     """The record of a conversation; of a live one, which nobody judges, without edits and rankings."""
     card, end = played.card, closing(played.card, played.state)
-    judged = JUDGED if any(turn.judged for turn in played.turns) else ()
+    judged = any(turn.judged for turn in played.turns)
     offs = dict(zip(OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
     return {
         "conversationId": card.id,
@@ -66,8 +64,8 @@ def record(played: Played) -> dict[str, Any]:
             "labels": {
                 **dict.fromkeys(("prePanas", "postPanas", *_WIDE), "decided"),
                 "moodShiftTags": [turn.origin for turn in played.turns],
-                "observedBehavior": {q: "judged" if q in judged else "read" for q in card.asked},
-                "preferredBehavior": "decided",
+                "observedBehavior": {q: "judged" if judged and q in JUDGED else "read" for q in card.asked},
+                "preferredBehavior": "judged" if judged else "decided",
                 "humanEdited": "judged",
                 "pairwiseComparisons": "judged",
             },
@@ -82,7 +80,7 @@ def _person(person: Mapping[str, Any]) -> dict[str, Any]:
 
 def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
     asked, (received, other) = card.asked, turn.replies
-    judged = turn.judged or Judged({}, received, {})  # nobody judges in a live episode
+    judged = turn.judged or Judged({}, (), received, {})  # nobody judges in a live episode
     ranks = {
         question: "".join(_LETTERS[letter] for letter in order if letter in "ABE")
         for question, order in judged.ranks.items()
@@ -91,7 +89,7 @@ def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
         ranks = {question: order.replace("E", "") for question, order in ranks.items()}
     if other == received:
         ranks = {question: order.replace("I", "") for question, order in ranks.items()}
-    observed = {**turn.read, **judged.answers}
+    observed, preferred = turn.observed, turn.preferred
     again = {"read_again": dict(turn.read_again)} if turn.read_again is not None else {}
     return {
         "turnNumber": number,
@@ -102,10 +100,10 @@ def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
             "binaryJudgements": [
                 {
                     "questionId": question,
-                    "observedBehavior": "na" if want == "na" else observed[question],
-                    "preferredBehavior": want or observed[question],  # who does not mind takes what is there
+                    "observedBehavior": observed[question],
+                    "preferredBehavior": preferred.get(question, "na"),  # not minded, in a live episode
                 }
-                for question, want in ((one, turn.wanted.get(one)) for one in asked)
+                for question in asked
             ],
             "alternateResponses": {"llmImproved": other, "humanEdited": judged.edit} if turn.judged else {},
             "pairwiseComparisons": list(pairs_of(ranks, digest("played", card.id, number))),
@@ -115,7 +113,6 @@ def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
             "received": turn.received,
             ANSWERS: turn.read[ANSWERS],
             GIVES_IN: turn.read[GIVES_IN],
-            "minds": [question for question in asked if turn.wanted.get(question, "na") != "na"],
             "read": {question: turn.read[question] for question in asked},
             **again,
         },
@@ -163,7 +160,7 @@ def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
         annotations["binaryJudgements"] = [
             kept
             for judgement in annotations["binaryJudgements"]
-            if (kept := _answers(judgement, turn["played"]["minds"], labels, origins))
+            if (kept := _answers(judgement, labels, origins))
         ]
         if labels["humanEdited"] not in origins:
             annotations["alternateResponses"].pop("humanEdited", None)
@@ -174,11 +171,11 @@ def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
 
 
 def _answers(
-    judgement: Mapping[str, Any], minds: Collection[str], labels: Mapping[str, Any], origins: frozenset[str]
+    judgement: Mapping[str, Any], labels: Mapping[str, Any], origins: frozenset[str]
 ) -> dict[str, Any] | None:
-    kept, question = dict(judgement), judgement["questionId"]
-    observed = labels["observedBehavior"][question] in origins
-    preferred = labels["preferredBehavior"] in origins if question in minds else observed
+    kept = dict(judgement)
+    observed = labels["observedBehavior"][judgement["questionId"]] in origins
+    preferred = labels["preferredBehavior"] in origins
     if not observed:
         kept.pop("observedBehavior", None)
     if not preferred:

@@ -20,7 +20,8 @@ from typing import Any, Final, Literal
 from attune_data.format.affect import EMOTIONS, ITEMS, POLARITY, Item
 from attune_data.format.constants import BINARY_BRANCHES, BRANCHES, Answer
 from attune_data.jsonio import read_text
-from attune_data.written.compact import FIT, GOALS, LATER, NEEDS
+from attune_data.written import compact
+from attune_data.written.compact import FIT, GOALS, LATER
 from attune_episodes.people.cards import SHOWS, Card, attitudes
 from attune_episodes.people.draws import Draws
 from attune_rewards.metrics.draft import ANSWERS as ANSWERS
@@ -31,6 +32,8 @@ Read = Mapping[str, YesNo]
 """Question -> what the reader says that a reply did; also `ANSWERS` and `GIVES_IN`."""
 Wishes = Mapping[str, Answer]
 """Question -> whether the person wants it of the next reply; na where it does not apply."""
+NEEDS: Final = {f"B{narrow}": f"B{wide}" for narrow, wide in compact.NEEDS.items()}
+"""Question -> another one that is yes wherever this one is."""
 _RISK: Final = ("B17", "B18")
 _BRANCH: Final = dict(zip(("perceiving", "using", "understanding", "regulating"), BRANCHES, strict=True))
 
@@ -124,20 +127,21 @@ def _near(card: Card, state: State, item: Item) -> float:
 def conditions(card: Card, state: State, tags: tuple[Tag, ...]) -> set[str]:
     """The conditions that hold in a turn, as named in the table of wishes."""
     last = state.past[-1] if state.past else None
-    sides = {POLARITY[tag.emotion] for tag in tags}
+    seen = tags if shows(card, state.turn) else ()  # who keeps a feeling back does not want it named
+    sides = {POLARITY[tag.emotion] for tag in seen}
     before = next((past.tags for past in reversed(state.past) if past.tags), ())
     holds = {
         "first": last is None,
         "late": state.turn > 3,
-        "felt": bool(tags),
-        "several": len(tags) > 1,
+        "felt": bool(seen),
+        "several": len(seen) > 1,
         "mixed": len(sides) > 1,
-        "felt_named": bool(tags) and card.openness == "names it",
+        "felt_named": bool(seen) and card.openness == "names it",
         "hidden": card.openness in ("between the lines", "hardly"),
-        "turned": bool(tags and before) and tags[0].emotion not in {tag.emotion for tag in before},
+        "turned": bool(seen and before) and seen[0].emotion not in {tag.emotion for tag in before},
         "low": state.valence < 0.4,
-        "angry": any(tag.emotion in ("Irritable", "Hostile") for tag in tags),
-        "excited": any(tag.emotion in ("Excited", "Enthusiastic") for tag in tags),
+        "angry": any(tag.emotion in ("Irritable", "Hostile") for tag in seen),
+        "excited": any(tag.emotion in ("Excited", "Enthusiastic") for tag in seen),
         "questioned": any(past.read.get("B13") == "yes" for past in state.past),
         "assumed": last is not None and last.read.get("B6") == "yes" and last.wishes.get("B6") == "no",
         "missed": last is not None and fit(last.wishes, last.read) < table()["moves"]["expected"],
@@ -168,8 +172,8 @@ def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]
             likely = _likely("wishes", question, here)
             found[question] = "yes" if _draws(card, "taste", taste).yes(likely) else "no"
     for narrow, wide in NEEDS.items():
-        if found.get(f"B{narrow}") == "yes" and found.get(f"B{wide}") == "no":
-            found[f"B{narrow}"] = "no"
+        if found.get(narrow) == "yes" and found.get(wide) == "no":
+            found[narrow] = "no"
     if found.get("B7") == "yes":  # who wants a careful guess does not mind guesses
         found.pop("B6", None)
     if found.get("B11") == "yes" and found.get("B13") == "no":  # advice without being asked anything

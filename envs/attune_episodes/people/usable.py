@@ -12,7 +12,7 @@ from attune_episodes.people.cards import Card
 
 LONGEST: Final = 350
 """Words above which a message is a flood."""
-_SHINGLE: Final = {"matter": 9, "style": 7}
+_SHINGLE: Final = {"matter": 12, "style": 7}
 """How many words in a row a message may not share with the card."""
 _COMMON: Final = re.compile(
     r"the|and|i|to|a|of|my|it|that|in|is|was|for|me|but|with|on|so|have|be|not|he|she|they|we|you|this|at|just"
