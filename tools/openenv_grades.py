@@ -188,8 +188,11 @@ def leakage(number: int) -> CheckResult:
 
 
 def adversarial_floor() -> CheckResult:
-    """Whether an attack of `attune rewards audit` earns more than the best answers that read nothing."""
-    (verdict,) = audit(load(SERVED), [RewardSpec.preset(REWARD)]).verdicts
+    """Whether an attack of `attune rewards audit` earns more than the best answers that read nothing.
+
+    On all splits: with fewer than 100 people there is no verdict.
+    """
+    (verdict,) = audit(load("written"), [RewardSpec.preset(REWARD)]).verdicts
     name, bound = verdict.bound
     return result(
         "statistical.adversarial_floor",

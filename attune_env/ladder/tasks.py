@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from attune_data.format.affect import POLARITY
 from attune_data.format.schema import Conversation
+from attune_episodes.people.hands import JUDGED
 from attune_rewards.truth import truth_of
 
 VALENCE, DID, UNMARKED, PREFERRED = "valence", "did", "did_unmarked", "preferred"
@@ -17,8 +18,6 @@ TASKS: Final[Mapping[str, str]] = {
     PREFERRED: "preferred reply",
 }
 """Task -> its title."""
-NOT_IN_TEXT: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
-"""Yes/no questions that ask for the person's judgement and are left out: the text does not settle them."""
 GENERAL: Final = "general"
 """The comparison on which of two replies is better overall."""
 FEWEST: Final = 5
@@ -83,7 +82,7 @@ def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
         reply = turn.responses["original"] or ""
         unmarked = without_question_marks(reply)
         for question, answer in turn.observed:
-            if question not in NOT_IN_TEXT:
+            if question not in JUDGED:
                 yield (DID, question), Item(key, reply, "", answer == "yes")
                 yield (UNMARKED, question), Item(key, unmarked, "", answer == "yes")
         for index, side in turn.winners:

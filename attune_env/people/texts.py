@@ -29,13 +29,6 @@ def openers(text: str, n: int) -> list[str]:
     return [" ".join(one[:n]) for one in sentences(text) if len(one) >= n]
 
 
-def commonest_opener(texts: Iterable[str], n: int) -> tuple[float, str]:
-    """Share of the sentences of at least n words that open with the commonest n words, and those words."""
-    found = Counter(opener for text in texts for opener in openers(text, n))
-    opener, count = found.most_common(1)[0] if found else ("", 0)
-    return count / max(found.total(), 1), opener
-
-
 _NO_NAMES = re.compile(
     r"I['’]|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
     r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"

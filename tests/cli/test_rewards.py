@@ -149,15 +149,13 @@ def test_a_reward_that_cannot_be_read_is_told_where_and_why(
 @pytest.mark.slow
 def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    # of the 170 people a hundred are needed; these take half the time
-    chosen = "--reward skill --reward mine.py"
-    command = f"rewards audit --data written:train {chosen} --where 'turns<6' --output audit.md"
+    command = "rewards audit --data written --reward skill --reward mine.py --output audit.md"
     out, _ = attune_here(command, tmp_path, 1)
     lines = [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
     verdicts = {row[0]: row for row in lines[1:3]}
     assert verdicts["skill"][1].startswith("passes")
     assert float(verdicts["skill"][5].split()[0]) < 0.02
-    assert verdicts["skill+talk"][1].startswith("FAILS: quotes, searched earns more than the prior")
+    assert verdicts["skill+talk"][1].startswith("FAILS: sycophancy, searched earns more than the prior")
     page = (tmp_path / "audit.md").read_text("utf-8")
     assert f"`attune {command}`" in page
     assert page.count("\n## ") == 4

@@ -109,7 +109,7 @@ def test_a_reset_without_an_id_is_refused_where_a_group_could_not_share(
 def test_the_data_set_names_each_scored_conversation_once() -> None:
     unscored = SAMPLE[1].model_copy(update={"turns": (), "post_panas": None})
     rows = conversation_environment("written").train_dataset
-    assert rows["conversation_id"][:2] == ["w001", "w002"]
+    assert rows["conversation_id"][:2] == [one.conversation_id for one in load("written:train")[:2]]
     assert "reward skill, provenance" in rows.info.description
     some = Conversations([SAMPLE[0], unscored])
     asked = Settings(prompts="compact", stages=("prefer",))

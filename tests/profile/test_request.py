@@ -57,7 +57,7 @@ def test_no_prompt_depends_on_what_the_person_stated_felt_or_annotated() -> None
         for twin in twins:
             request = profile_request(twin)
             assert (request.messages, repr(request.schema)) == (want.messages, repr(want.schema))
-    assert changed > 30  # the twins are other people indeed
+    assert changed > 10  # the twins are other people indeed
 
 
 def test_a_prompt_is_one_frame_and_the_texts_in_their_order() -> None:

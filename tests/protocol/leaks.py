@@ -121,8 +121,8 @@ def shown(settings: Settings, of: tuple[Conversation, ...]) -> Iterator[Shown]:
 
 @cache
 def rows() -> tuple[Shown, ...]:
-    """About 120,000 shown comparisons: every one of the corpus under each of 8 seeds."""
-    every = (Settings(stages=("prefer",), prompts="compact", seed=seed) for seed in range(8))
+    """About 120,000 shown comparisons: every one of the corpus under each of 16 seeds."""
+    every = (Settings(stages=("prefer",), prompts="compact", seed=seed) for seed in range(16))
     return tuple(row for settings in every for row in shown(settings, corpus()))
 
 

@@ -77,7 +77,7 @@ def test_no_request_depends_on_any_answer() -> None:
         for twin in (answered_otherwise, unanswered)[: 1 + (number % 5 < 2)]:  # 5: prime to the walk's steps
             other = plan(twins(twin)[about.conversation_id], settings)
             assert [handed(request) for request in other] == want, (about, settings.describe())
-    assert min(requests.values()) > 2_000  # each stage was there
+    assert min(requests.values()) > 1_000  # each stage was there
 
 
 # --- 3. labels, sides and order ------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_no_request_depends_on_any_answer() -> None:
 @pytest.mark.parametrize("clues", [CLUES, CLUES[:2], CLUES[2:]], ids=" ".join)
 def test_no_table_of_labels_sides_and_numbers_predicts_a_winner(clues: tuple[str, ...]) -> None:
     accuracy, error = attack(rows(), clues)
-    assert error < 0.003  # half of the turns under 8 seeds: about 5,000 turns with a spread below 0.2
+    assert error < 0.003  # half of the turns under 16 seeds: about 5,000 turns with a spread below 0.2
     assert abs(accuracy - 0.5) < 4.5 * error  # a fair coin, whichever question it is
 
 

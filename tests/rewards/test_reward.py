@@ -100,8 +100,10 @@ def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Pl
         if name == "pairwise_kendall_tau":
             continue  # a ranking may get worse by one pick that is right
         before = paid(about, said, spec)
-        assert all(paid(about, better, spec) >= before - 1e-11 for better in nearer), name
         assert all(paid(about, less, spec) <= before + 1e-11 for less in quieter), name
+        if name == "draft_binary_alignment_read":
+            continue  # nobody knows the draft in which a reader finds exactly what was wanted
+        assert all(paid(about, better, spec) >= before - 1e-11 for better in nearer), name
 
 
 @FEW
@@ -135,8 +137,10 @@ def test_a_floor_bounds_what_an_unreadable_reply_costs_and_leaves_the_rest() -> 
     about = conversation(turn(judgements=[judgement("B1", "yes", "yes")], tags=[]))
     said = Assess((), {"B1": "yes"}, {"B1": "yes"})
     skill, bounded = RewardSpec.preset("skill"), RewardSpec.preset("skill_bounded")
-    # baselines: feelings .3896, what was done .8056, what was wanted .8249: -n/(1 - n) is -.64, -4.14, -4.71
+    # baselines: feelings .1894 and .3044, what was done .8150, what was wanted .8341; -n/(1 - n) is -.2336,
+    # -.4375, -4.4050, -5.0289
     lost, unbounded = (score_request(about, "assess", 1, None, spec).value for spec in (bounded, skill))
-    assert lost == pytest.approx((0.24 * -0.6383 + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
-    assert unbounded == pytest.approx((0.24 * -0.6383 + 0.49 * -(4.1439 + 4.7102) / 2) / 0.73, abs=1e-3)
+    felt = 0.24 * -(0.2336 + 0.4375) / 2
+    assert lost == pytest.approx((felt + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
+    assert unbounded == pytest.approx((felt + 0.49 * -(4.4050 + 5.0289) / 2) / 0.73, abs=1e-3)
     assert score_request(about, "assess", 1, said, bounded).value == pytest.approx(1.0)

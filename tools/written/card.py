@@ -1,4 +1,4 @@
-"""Write the tables of docs/data-cards.md from the bundled conversations and their blind readers.
+"""Write the tables of docs/data-cards.md from the bundled conversations.
 
 python -m tools.written.card
 """
@@ -6,23 +6,29 @@ python -m tools.written.card
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Final
 
 from attune_data import Conversation, load
 from attune_data.selection.stats import describe
+from attune_data.source.corpora import corpus
+from attune_env.people.checks import check
 from attune_env.people.texts import words
+from attune_env.tables.cells import DASH, interval_text
 from tools.pages import DOCS, filled, table
-from tools.written.blind import agreement, pairs
-from tools.written.gates import compared, corpus_in_parts, share_won
 
 PAGE: Final = DOCS / "data-cards.md"
 
 
 def rewritten(page: str) -> str:
     """The page with every table made again."""
-    parts = corpus_in_parts()
+    parts = {part: load(f"written:{part}") for part in corpus("written").splits}
     everything = [conversation for part in parts.values() for conversation in part]
-    made = {"size": size(parts), "figures": figures(load("sample"), everything), "agreement": agreed()}
+    made = {
+        "size": size(parts),
+        "figures": figures(load("sample"), everything),
+        "checks": checks(everything),
+    }
     return filled(page, made)
 
 
@@ -47,7 +53,6 @@ def figures_of(conversations: Sequence[Conversation]) -> dict[str, str]:
     """What `describe` and the gates say of a set."""
     said = describe(conversations)
     turns = said["turns_per_conversation"]
-    length = share_won(list(compared(conversations)), lambda text: len(words(text)))
     names = {"the received reply": "original", "the improved reply": "alternate", "the edit": "human"}
     return {
         "conversations": f"{said['conversations']}",
@@ -61,7 +66,7 @@ def figures_of(conversations: Sequence[Conversation]) -> dict[str, str]:
         "yes/no answers in which did and wanted differ": f"{differing(conversations):.1%}",
         **{f"comparisons that {name} wins": f"{said['wins'][key]:.0%}" for name, key in names.items()},
         "comparisons that side A wins": f"{said['winner_a']:.0%}",
-        "comparisons that the longer reply wins": f"{length:.0%}",
+        "comparisons that the longer reply wins": f"{longer_wins(conversations):.0%}",
         "change of positive feelings (PANAS, 10–70)": f"{said['panas_change']['positive']:+.1f}",
         "change of negative feelings (PANAS, 10–70)": f"{said['panas_change']['negative']:+.1f}",
         "categories of topics": f"{len(said['categories'])}",
@@ -81,13 +86,25 @@ def has_diagnosis(conversation: Conversation) -> bool:
     return bool(set(conversation.diagnoses or ()) - {"None of the above"})
 
 
-def agreed() -> str:
-    """Agreement of blind readers with the writers."""
+def longer_wins(conversations: Sequence[Conversation]) -> float:
+    """Share of the comparisons that the longer reply wins, of those of different lengths."""
+    won = []
+    for turn in (turn for c in conversations for turn in c.turns):
+        for c in turn.comparisons:
+            a, b = (len(words(turn.responses[name] or "")) for name in (c.response_a, c.response_b))
+            if c.winner and a != b:
+                won.append((a > b) == (c.winner == "A"))
+    return fmean(won)
+
+
+def checks(conversations: Sequence[Conversation]) -> str:
+    """The figures of `attune people check` that have a bound, beside those of the sample."""
     rows = [
-        (one.field, one.measure, f"{one.value:.2f}", f"{one.chance:.2f}", str(one.items))
-        for one in agreement(pairs())
+        (one.name, one.result, *(interval_text(each, places=2) for each in (one.own, one.usual)))
+        for one in check(conversations, load("sample")).checks
+        if one.result != DASH
     ]
-    return table(("field", "measure", "agreement", "chance", "items"), rows)
+    return table(("figure", "check", "`written`", "`sample`"), rows)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from attune_data.jsonio import read_json
 from attune_data.source.corpora import corpus
-from tools.written.casting import HERE
 
-LOCK: Final = HERE / "locked.json"
+LOCK: Final = Path(__file__).with_name("locked.json")
 
 
 def digest() -> str:
@@ -37,7 +36,7 @@ def main(correction: str = "") -> None:
     """Writes the lock, with a correction added to those before."""
     known: dict[str, Any] = read_json(LOCK) if LOCK.exists() else {"corrections": []}
     if LOCK.exists() and not correction:
-        raise SystemExit(f'{LOCK.name} exists: give the correction, such as "w301 turn 2: B13 is yes"')
+        raise SystemExit(f'{LOCK.name} exists: give the correction: "p51-test-0003 turn 2: B13 is yes"')
     corrections = [*known["corrections"], *([correction] if correction else [])]
     value = {"conversations": len(files()), "sha256": digest(), "corrections": corrections}
     LOCK.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -6,12 +6,11 @@ folder, and nothing else lists it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 
@@ -47,8 +46,6 @@ class Corpus:
     """The path of its files inside `home`: `conversation_N.json`, or, if it has splits, a folder for each
     split with a file `<id>.json` for each conversation."""
     splits: tuple[str, ...] = ()
-    read: Callable[[Path], Any] | None = None
-    """The function that reads a file of a split as a record, if it is not JSON in the benchmark's format."""
     licence: str | None = None
     notice: str = ""
     """What a dataset card says of it when it is published."""
@@ -85,7 +82,7 @@ class Corpus:
             named = f"{self.name}:{split}" if split else self.name
             advice = f'for a folder of that name, give "./{named}"'
             raise DataError(Problem(named, "", "no conversation", f"the {self.name} corpus", advice))
-        return [(str(file), partial(self.read or read_json, file)) for file in files]
+        return [(str(file), partial(read_json, file)) for file in files]
 
     def to_train(self, split: str | None) -> str | None:
         """The split to train on; raises SettingsError for one that is kept for evaluation."""

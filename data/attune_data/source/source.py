@@ -43,7 +43,7 @@ class Source:
 
     >>> mixture = Source("2*written:train+sample")
     >>> [mixture[index].conversation_id for index in range(4)]
-    ['w001', 'sample-01', 'w002', 'w003']
+    ['p51-train-0001', 'sample-01', 'p51-train-0002', 'p51-train-0005']
 
     Raises:
         TypeError: `data` has the wrong type.

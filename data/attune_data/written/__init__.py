@@ -1,1 +1,1 @@
-"""The written corpus: conversations written for this project, stored compactly and expanded on loading."""
+"""The written corpus: conversations in which language models played the persons, made for this project."""

@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.format.constants import BINARY_IDS
+from attune_data.format.constants import BINARY_IDS, Q1_OPTIONS
 from attune_data.jsonio import parse_json, read_text
-from attune_data.written.compact import GOALS
 from attune_episodes.people.draws import Draws, cycled, dealt
 
+GOALS: Final = dict(
+    zip(("listen", "sort", "decide", "urgent", "advice", "calm", "other"), Q1_OPTIONS, strict=True)
+)
+"""Short name -> what a person looks for (Q1)."""
 PARTS: Final = {"train": 0.7, "dev": 0.1, "test": 0.2}
 """Part -> its share of the subtopics of each category, of the circumstances, and of the cards."""
 TURNS: Final = {3: 0.1, 4: 0.22, 5: 0.3, 6: 0.24, 7: 0.1, 8: 0.04}
@@ -72,7 +75,7 @@ class Card:
     attitude: str
     """The benchmark's attitude towards the topic."""
     goals: tuple[str, ...]
-    """What the person looks for (Q1), as in `attune_data.written.compact.GOALS`."""
+    """What the person looks for (Q1), some of `GOALS`."""
     openness: str
     quirk: str
     """A habit of writing; "" for most people."""

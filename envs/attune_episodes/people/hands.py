@@ -18,11 +18,10 @@ from typing import Any, Final
 from attune_data.format.affect import EMOTIONS, POLARITY
 from attune_data.format.constants import Answer
 from attune_data.jsonio import read_text
-from attune_data.written.compact import GOALS
 from attune_episodes.judging.request import Judgement, parse_judgement, question_about, unused_mark
 from attune_episodes.parsing import Unparsed, extract_object, sound
 from attune_episodes.parsing.parse import read_answers, read_tags
-from attune_episodes.people.cards import Card
+from attune_episodes.people.cards import GOALS, Card
 from attune_episodes.people.draws import Draws
 from attune_episodes.people.state import ANSWERS, GIVES_IN, Read, State, Wishes
 from attune_episodes.people.usable import plain, read_message, unusable

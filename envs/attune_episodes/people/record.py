@@ -6,36 +6,49 @@ person's hand. `only` keeps the labels of some origins, so that training rows ha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import combinations
 from typing import Any, Final, Literal, get_args
 
 from attune_data.errors import UnknownNameError
 from attune_data.files.conversations import Conversations
 from attune_data.format.affect import panas_record
 from attune_data.format.codebook import Codebook
+from attune_data.format.constants import ResponseName
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.seeding import digest
-from attune_data.written.compact import CLARITY, FIT, GOALS, OFF, pairs_of, profile_of
-from attune_episodes.people.cards import Card
+from attune_episodes.people.cards import GOALS, Card
 from attune_episodes.people.hands import JUDGED, Judged
 from attune_episodes.people.play import Played, PlayedTurn
-from attune_episodes.people.state import ANSWERS, GIVES_IN, closing, first_state, panas
+from attune_episodes.people.state import (
+    ANSWERS,
+    CLARITY,
+    FIT,
+    GIVES_IN,
+    closing,
+    first_state,
+    panas,
+)
 
 Origin = Literal["decided", "read", "judged"]
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 _WIDE: Final = (
     "fourBranchScores", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff",
 )  # fmt: skip
-_LETTERS: Final = {"A": "R", "B": "I", "E": "E"}
-"""The letters of the person's hand -> those of the compact form."""
+_OFF: Final = (
+    "early", "missed", "generic", "upbeat", "long", "formal", "assumed", "repeated", "questions", "smaller",
+)  # fmt: skip
+"""Short names of what felt off, in the codebook's order."""
+_NAMES: Final[dict[str, ResponseName]] = {"A": "original", "E": "human", "B": "alternate"}
+"""The letters of the person's hand -> the replies."""
 
 
 def record(played: Played) -> dict[str, Any]:
     """The record of a conversation; of a live one, which nobody judges, without edits and rankings."""
     card, end = played.card, closing(played.card, played.state)
     judged = any(turn.judged for turn in played.turns)
-    offs = dict(zip(OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
+    offs = dict(zip(_OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
     return {
         "conversationId": card.id,
         "provenance": "played",
@@ -45,7 +58,7 @@ def record(played: Played) -> dict[str, Any]:
             "subtopic": card.subtopic,
             "text": f"{card.category}: {card.subtopic}",
         },
-        "participant_profile": profile_of(_person(card.person), card.attitude, "played"),
+        "participant_profile": _profile(card),
         "prePanas": panas_record(panas(card, first_state(card), "before")),
         "postPanas": panas_record(panas(card, played.state, "after")),
         "conversationWideQuestions": {
@@ -73,22 +86,34 @@ def record(played: Played) -> dict[str, Any]:
     }
 
 
-def _person(person: Mapping[str, Any]) -> dict[str, Any]:
-    diagnoses, scores = person.get("diagnoses", ()), person.get("scores", {})
-    return {**person, "diagnoses": list(diagnoses), "scores": dict(scores)}
+def _profile(card: Card) -> dict[str, Any]:
+    person = card.person
+    return {
+        "schema_version": "2.0",
+        "participant_id": person["id"],
+        "profile_type": "played",
+        "demographics": {
+            "country": person["place"],
+            "education": person["education"],
+            "work_edu_background": [person["work"]],
+            "gender": person["gender"],
+            "age_range": person["age"],
+            "english_proficiency": person["english"],
+            "diagnoses": list(person.get("diagnoses", ())),
+        },
+        "computed_scores": dict(person.get("scores", {})),
+        "conversation_topic_attitude": card.attitude,
+    }
 
 
 def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
     asked, (received, other) = card.asked, turn.replies
     judged = turn.judged or Judged({}, (), received, {})  # nobody judges in a live episode
-    ranks = {
-        question: "".join(_LETTERS[letter] for letter in order if letter in "ABE")
-        for question, order in judged.ranks.items()
-    }
+    ranks = {question: order.replace(">", "") for question, order in judged.ranks.items()}
     if judged.edit == received:  # two equal texts are not compared
         ranks = {question: order.replace("E", "") for question, order in ranks.items()}
     if other == received:
-        ranks = {question: order.replace("I", "") for question, order in ranks.items()}
+        ranks = {question: order.replace("B", "") for question, order in ranks.items()}
     observed, preferred = turn.observed, turn.preferred
     again = {"read_again": dict(turn.read_again)} if turn.read_again is not None else {}
     return {
@@ -106,7 +131,7 @@ def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
                 for question in asked
             ],
             "alternateResponses": {"llmImproved": other, "humanEdited": judged.edit} if turn.judged else {},
-            "pairwiseComparisons": list(pairs_of(ranks, digest("played", card.id, number))),
+            "pairwiseComparisons": list(_pairs(ranks, digest("played", card.id, number))),
             "selectedPairwiseQuestions": [question for question in ranks if question != "general"],
         },
         "played": {
@@ -117,6 +142,20 @@ def _turn(card: Card, number: int, turn: PlayedTurn) -> dict[str, Any]:
             **again,
         },
     }
+
+
+def _pairs(ranks: Mapping[str, str], sides: bytes) -> Iterator[dict[str, str]]:
+    """The comparisons of each question, with random sides; `ranks` are letters of `_NAMES`, best first."""
+    drawn = iter(sides)
+    for question, order in ranks.items():
+        for pair in combinations([letter for letter in _NAMES if letter in order], 2):
+            first, second = pair if next(drawn) % 2 else pair[::-1]
+            yield {
+                "questionId": question,
+                "responseA": _NAMES[first],
+                "responseB": _NAMES[second],
+                "winner": "A" if order.index(first) < order.index(second) else "B",
+            }
 
 
 def only(conversations: Iterable[Conversation], origins: Collection[str]) -> Conversations:

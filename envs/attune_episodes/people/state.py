@@ -18,11 +18,9 @@ from statistics import fmean
 from typing import Any, Final, Literal
 
 from attune_data.format.affect import EMOTIONS, ITEMS, POLARITY, Item
-from attune_data.format.constants import BINARY_BRANCHES, BRANCHES, Answer
+from attune_data.format.constants import BINARY_BRANCHES, BRANCHES, Q2_OPTIONS, Q3_OPTIONS, Answer
 from attune_data.jsonio import read_text
-from attune_data.written import compact
-from attune_data.written.compact import FIT, GOALS, LATER
-from attune_episodes.people.cards import SHOWS, Card, attitudes
+from attune_episodes.people.cards import GOALS, SHOWS, Card, attitudes
 from attune_episodes.people.draws import Draws
 from attune_rewards.metrics.draft import ANSWERS as ANSWERS
 from attune_rewards.metrics.draft import GIVES_IN as GIVES_IN
@@ -32,8 +30,14 @@ Read = Mapping[str, YesNo]
 """Question -> what the reader says that a reply did; also `ANSWERS` and `GIVES_IN`."""
 Wishes = Mapping[str, Answer]
 """Question -> whether the person wants it of the next reply; na where it does not apply."""
-NEEDS: Final = {f"B{narrow}": f"B{wide}" for narrow, wide in compact.NEEDS.items()}
-"""Question -> another one that is yes wherever this one is."""
+CLARITY: Final = dict(zip(("clear", "implied", "mixed", "unclear"), Q2_OPTIONS, strict=True))
+"""Short name -> how clear the person's feelings were to themselves (Q2)."""
+FIT: Final = dict(zip(("very", "mostly", "mixed", "off"), Q3_OPTIONS, strict=True))
+"""Short name -> how well the whole conversation fitted (Q3), best first."""
+NEEDS: Final = {"B505": "B13", "B310": "B11", "B313": "B11", "B316": "B11", "B408": "B11"}
+"""Question -> another one that is yes wherever this one is; bad advice, for example, is advice."""
+_LATER: Final = ("B5", "B16", "B406", "B408")
+"""Questions about earlier turns; they do not apply to the first."""
 _RISK: Final = ("B17", "B18")
 _BRANCH: Final = dict(zip(("perceiving", "using", "understanding", "regulating"), BRANCHES, strict=True))
 
@@ -64,7 +68,7 @@ class State:
 
 @dataclass(frozen=True)
 class Closing:
-    """The person's judgement of the whole conversation, in the names of `attune_data.written.compact`."""
+    """The person's judgement of the whole conversation, in the short names of goals, clarity and fit."""
 
     goals: tuple[str, ...]
     clarity: str
@@ -162,7 +166,7 @@ def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]
     rest = sqrt(1 - known["habit"] ** 2 - known["moment"] ** 2)
     found: dict[str, Answer] = {}
     for question in card.asked:
-        if (question[1:] in LATER and "first" in here) or (question in _RISK and "urgent" not in card.goals):
+        if (question in _LATER and "first" in here) or (question in _RISK and "urgent" not in card.goals):
             found[question] = "na"
             continue
         minding = known["habit"] * _draws(card, "minds", question).normal() + mood

@@ -10,27 +10,29 @@ from attune_rewards.reading.cues import CACHED, sentences, words
 from attune_rewards.reading.exchange import Exchange
 
 RUN: Final = 4
-"""Number of consecutive words that count as copied."""
+"""Number of consecutive words that count as copied; a sentence of fewer is copied as a whole."""
 COPIED: Final = 0.75
 """The share of its words at which a sentence counts as copied."""
 
 
 @lru_cache(maxsize=CACHED)
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
+def _runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
     said = words(text)
-    return frozenset(zip(*(said[i:] for i in range(RUN)), strict=False))
+    return frozenset(zip(*(said[i:] for i in range(length)), strict=False))
 
 
 def own_part(x: Exchange) -> Exchange | None:
     """The exchange without what its reply copies from the person's messages; None if nothing is left."""
-    messages = _runs(x.message).union(*(_runs(message) for message, _ in x.history))
+    messages = (x.message, *(message for message, _ in x.history))
     kept = []
     for sentence in sentences(x.reply):
         said = sentence.words
+        length = min(RUN, len(said))
+        runs = frozenset[tuple[str, ...]]().union(*(_runs(message, length) for message in messages))
         copied: set[int] = set()
-        for i in range(len(said) - RUN + 1):
-            if said[i : i + RUN] in messages:
-                copied.update(range(i, i + RUN))
+        for i in range(len(said) - length + 1):
+            if said[i : i + length] in runs:
+                copied.update(range(i, i + length))
         if said and len(copied) < COPIED * len(said):
             kept.append(x.reply[sentence.start : sentence.end])
     return replace(x, reply="\n".join(kept)) if kept else None

@@ -27,7 +27,7 @@ from attune_rewards.reward.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 NAME: Final = "draft_alignment"
-HOLDS: Final = frozenset({"B13", "B313", "B505"})
+HOLDS: Final = frozenset({"B11", "B13", "B313"})
 """The questions that the reader `fitted` reads on `sample` and on `written:test` with a balanced accuracy of
 at least 0.80, each with ten yes and ten no: about questions and advice."""
 

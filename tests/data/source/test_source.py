@@ -38,7 +38,7 @@ def test_turns_by_hand() -> None:
     ]  # fmt: skip
     assert mixture.endless
     assert mixture.name == "2 × sample + 1 × written:dev"
-    assert mixture.by_id(DEV[30].conversation_id) == DEV[30]
+    assert mixture.by_id(DEV[-1].conversation_id) == DEV[-1]
     with pytest.raises(TypeError, match="is endless"):
         len(mixture)
     with pytest.raises(SettingsError, match=r"is endless; limit the number of conversations: -T number=20"):

@@ -156,6 +156,6 @@ def test_verl_reads_our_files(tmp_path: Path) -> None:
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert len(list(run_page("trainers.md", "training_dataset(data, number=2, ", section="verl"))) == 1
-    for name, first in (("train", "w001"), ("val", "sample-01")):
+    for name, first in (("train", load("written:train")[0].conversation_id), ("val", "sample-01")):
         rows = datasets.Dataset.from_parquet(f"{name}.parquet", cache_dir=str(tmp_path / "rows"))
         assert rows[0]["extra_info"]["conversation_id"] == first

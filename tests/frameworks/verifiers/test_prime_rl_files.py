@@ -93,7 +93,7 @@ def test_training_is_by_request_on_the_part_of_written_that_is_for_it() -> None:
     some = tasks("train", number=2)
     assert {task.data.request.rsplit("/", 1)[1] for task in some} <= {"assess", "prefer", "reflect"}
     assert {task.data.task.spec.name for task in some} == {RewardSpec.preset("skill").name}
-    assert for_training([task.data.task.conversation for task in some]) == "own"
+    assert for_training([task.data.task.conversation for task in some]) == "played"
     harness = config("train").agent.harness
     assert isinstance(harness, AttuneHarnessConfig)
     assert harness.reasks == 0

@@ -41,7 +41,7 @@ def test_a_reader_reads_real_replies_in_the_same_way_each_time(name: str) -> Non
 @pytest.mark.parametrize("name", READERS)
 def test_reads_what_a_fitting_reply_does(name: str) -> None:
     found = reader(name).read(Exchange(MESSAGE, FITS))
-    assert [found[q] for q in ("B1", "B13", "B505", "B408")] == ["yes", "yes", "yes", "no"]
+    assert [found[q] for q in ("B1", "B13", "B408")] == ["yes", "yes", "no"]
 
 
 @pytest.mark.parametrize("name", READERS)

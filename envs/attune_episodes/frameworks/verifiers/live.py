@@ -17,7 +17,6 @@ import verifiers.v1 as vf
 from pydantic import Field, model_validator
 
 from attune_data.errors import AttuneError
-from attune_data.written.compact import FIT
 from attune_episodes.frameworks.verifiers.arguments import DESCRIBED
 from attune_episodes.frameworks.verifiers.run import SUCCESS, IncompleteEpisodeError, rollout_client
 from attune_episodes.frameworks.verifiers.tasks import NotPlayableError
@@ -25,6 +24,7 @@ from attune_episodes.frameworks.verifiers.traces import AnyEpisode, AnyTask, Any
 from attune_episodes.people.cards import PARTS, Card
 from attune_episodes.people.endpoint import answerer, people_of
 from attune_episodes.people.live import Answerer, LiveEpisode
+from attune_episodes.people.state import FIT
 from attune_episodes.play.asking import patient
 
 LIVE_ID: Final = "attune-live"
