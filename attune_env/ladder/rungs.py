@@ -11,12 +11,11 @@ import numpy as np
 
 from attune_data.errors import SettingsError, one_line
 from attune_data.format.schema import Conversation
-from attune_data.seeding import digest
 from attune_data.source.guard import for_training
 from attune_env.ladder.features import Encoded, Encoder, Words
 from attune_env.ladder.readers import Answers, Linear, Reader, Surface
 from attune_env.ladder.tasks import PREFERRED, TASKS, Item, Key, Model, enough, items
-from attune_episodes.policies.fitted import FOLDS
+from attune_episodes.policies.fitted import folds
 from attune_rewards.bootstrap import Array, Bootstrap, Interval, percentiles, weighted
 
 SURFACE: Final = "surface"
@@ -138,9 +137,8 @@ class _Answering:
         people = {one.participant for one in tested}
         if people.isdisjoint(one.participant for one in self._source):
             return
-        order = sorted(people, key=lambda who: digest("fold", who))
-        fold = {who: number % min(FOLDS, len(order)) for number, who in enumerate(order)}
-        for number in range(min(FOLDS, len(order))):
+        fold = folds(people)
+        for number in sorted(set(fold.values())):
             others = [one for one in self._source if fold.get(one.participant) != number]
             if not others:
                 raise SettingsError(

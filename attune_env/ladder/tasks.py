@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from attune_data.format.affect import POLARITY
+from attune_data.format.constants import JUDGED
 from attune_data.format.schema import Conversation
-from attune_episodes.people.hands import JUDGED
 from attune_rewards.truth import truth_of
 
 VALENCE, DID, UNMARKED, PREFERRED = "valence", "did", "did_unmarked", "preferred"

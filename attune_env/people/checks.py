@@ -16,14 +16,13 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from attune_data.errors import DataError
-from attune_data.format.constants import BINARY_IDS
+from attune_data.format.constants import BINARY_IDS, JUDGED
 from attune_data.format.schema import Conversation
 from attune_env.people.figures import FIGURES, Array, Counted, People
 from attune_env.tables.cells import DASH, Cell, Column
 from attune_env.tables.table import Table
 from attune_episodes.parsing import Unparsed
 from attune_episodes.people.asks import Ask, GivenUpError, answered
-from attune_episodes.people.hands import JUDGED
 from attune_episodes.people.pinned import CAST, Pinned
 from attune_episodes.people.play import Played, legible, play
 from attune_episodes.people.state import ANSWERS, GIVES_IN, feelings, first_state, moved

@@ -46,7 +46,7 @@ DOES: dict[str, set[str]] = {
     "flood": {"B13", "B206", "B501", "B502", "B505"},
     "soup": set(),
 }
-"""What such a reply did, according to most of the readings in `replies.json`."""
+"""What a reply of each kind does, according to most readings in `replies.json`."""
 SAYS: dict[str, Callable[[LiveEpisode], str]] = {
     "good": lambda _: "The letter is odd, since they had agreed to wait. What did the lodger say?",
     "sympathy": lambda _: "I am so sorry, that sounds really hard. Your feelings are valid.",

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import pytest
 
+from attune_data.format.constants import JUDGED
 from attune_data.format.validate import conversation_from
 from attune_episodes.people.asks import Ask, GivenUpError, Hand, answered
 from attune_episodes.people.cards import plan
-from attune_episodes.people.hands import JUDGED, Judged
+from attune_episodes.people.hands import Judged
 from attune_episodes.people.play import Played, matters, play
 from attune_episodes.people.record import only, record
 from attune_episodes.people.usable import read_message

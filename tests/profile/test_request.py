@@ -48,7 +48,7 @@ def bare(about: Conversation) -> Conversation:
 
 @pytest.mark.slow
 def test_no_prompt_depends_on_what_the_person_stated_felt_or_annotated() -> None:
-    people = corpus()[::6]
+    people = corpus()[::3]
     changed = 0
     for about, other in zip(people, (*people[7:], *people[:7]), strict=True):
         want = profile_request(about)
@@ -57,7 +57,7 @@ def test_no_prompt_depends_on_what_the_person_stated_felt_or_annotated() -> None
         for twin in twins:
             request = profile_request(twin)
             assert (request.messages, repr(request.schema)) == (want.messages, repr(want.schema))
-    assert changed > 10  # the twins are other people indeed
+    assert changed > 30  # the twins are other people indeed
 
 
 def test_a_prompt_is_one_frame_and_the_texts_in_their_order() -> None:

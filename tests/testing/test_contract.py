@@ -100,8 +100,8 @@ EMPTY_AT_MOST = {
     "behaviour": 0.0,
     "preference": 0.0,
     "holistic": 0.05,
-    "skill": -1.9,
-    "skill_bounded": -0.6,
+    "skill": -1.96,
+    "skill_bounded": -0.67,
 }
 """Preset -> the most that silence may earn on the first five conversations of the sample: `empty` gives two
 answers, no feelings and nothing that felt off, which are right where that is so."""

@@ -21,6 +21,7 @@ from scipy import sparse
 from attune_data.format.constants import BINARY_IDS
 from attune_data.source.load import load
 from attune_env.ladder.regression import regression
+from attune_episodes.policies.fitted import folds
 from attune_rewards.metrics.draft import READING_FILE
 from attune_rewards.reading.exchange import Exchange
 from attune_rewards.reading.features import features
@@ -39,7 +40,6 @@ FEWEST_ANSWERS: Final = 8
 """The fewest answers of each kind for a question to be fitted."""
 LEAST: Final = 0.70
 """The balanced accuracy, out of fold, at which a question is rewarded."""
-FOLDS: Final = 5
 STEPS: Final = 60
 
 Array = npt.NDArray[np.float64]
@@ -102,7 +102,7 @@ def fit(train: Sequence[Row], say: Callable[[str], None] = print) -> FittedReade
     names = common_features(train)
     features = matrix(train, names)
     owners = [row.example.participant for row in train]
-    place = {owner: i % FOLDS for i, owner in enumerate(dict.fromkeys(owners))}
+    place = folds(owners)
     kept = {}
     for question in BINARY_IDS:
         which, yes = answers(train, question)
@@ -110,7 +110,7 @@ def fit(train: Sequence[Row], say: Callable[[str], None] = print) -> FittedReade
             continue
         rows, fold = features[which], np.array([place[owners[i]] for i in which])
         said = np.zeros(len(which), dtype=bool)
-        for out in range(FOLDS):
+        for out in sorted(set(fold)):
             weights = _weights(rows[fold != out], yes[fold != out])
             said[fold == out] = rows[fold == out] @ weights[:-1] + weights[-1] > 0
         found = quality(said, yes)

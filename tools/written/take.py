@@ -23,7 +23,7 @@ LEFT_OUT: Final = Path(__file__).with_name("left_out.json")
 def take(folder: Path) -> int:
     """Replace the corpus by the conversations of a folder; returns how many there are."""
     home = corpus("written")
-    left_out = read_json(LEFT_OUT) if LEFT_OUT.exists() else {}
+    left_out = read_json(LEFT_OUT)
     shutil.copyfile(folder / PLAN.name, PLAN)
     for split in home.splits:
         shutil.rmtree(home.folder / split, ignore_errors=True)

@@ -29,6 +29,8 @@ BINARY_BRANCHES: Final[dict[str, str]] = {
 }
 BINARY_IDS: Final[tuple[str, ...]] = tuple(BINARY_BRANCHES)
 """The 36 yes/no questions about a reply: B1–B20 core, B108–B505 extended."""
+JUDGED: Final[tuple[str, ...]] = ("B2", "B8", "B9", "B10", "B20", "B206", "B207")
+"""The yes/no questions that no text settles: they ask for the person's judgement."""
 PAIRWISE_IDS: Final[tuple[str, ...]] = ("general", *(f"PW{i}" for i in range(1, 17)))
 
 Q1_OPTIONS: Final[tuple[str, ...]] = (

@@ -26,7 +26,7 @@ from attune_episodes.people.draws import Draws, cycled, dealt
 GOALS: Final = dict(
     zip(("listen", "sort", "decide", "urgent", "advice", "calm", "other"), Q1_OPTIONS, strict=True)
 )
-"""Short name -> what a person looks for (Q1)."""
+"""Short name -> what a person is looking for (Q1)."""
 PARTS: Final = {"train": 0.7, "dev": 0.1, "test": 0.2}
 """Part -> its share of the subtopics of each category, of the circumstances, and of the cards."""
 TURNS: Final = {3: 0.1, 4: 0.22, 5: 0.3, 6: 0.24, 7: 0.1, 8: 0.04}
@@ -75,7 +75,7 @@ class Card:
     attitude: str
     """The benchmark's attitude towards the topic."""
     goals: tuple[str, ...]
-    """What the person looks for (Q1), some of `GOALS`."""
+    """What the person is looking for (Q1): keys of `GOALS`."""
     openness: str
     quirk: str
     """A habit of writing; "" for most people."""

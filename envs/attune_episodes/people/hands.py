@@ -16,7 +16,7 @@ from itertools import permutations
 from typing import Any, Final
 
 from attune_data.format.affect import EMOTIONS, POLARITY
-from attune_data.format.constants import Answer
+from attune_data.format.constants import JUDGED, Answer
 from attune_data.jsonio import read_text
 from attune_episodes.judging.request import Judgement, parse_judgement, question_about, unused_mark
 from attune_episodes.parsing import Unparsed, extract_object, sound
@@ -41,8 +41,6 @@ MORE: Final = {
 TOLD: Final = ("B1", "B11", "B12", "B13", "B14", "B19", "B313", "B316", "B501", "B505")
 """The questions of which the person knows what they want before they write, so that they do not ask for what
 they do not want. People do not think of the others beforehand."""
-JUDGED: Final = ("B2", "B8", "B9", "B10", "B20", "B206", "B207")
-"""The yes/no questions that a text does not settle: the person answers them about the received reply."""
 WORDS: Final = (30, 60, 80, 80, 110, 150)
 """Lengths of messages, one drawn for each; the sample's median is 79 words."""
 PARTICULAR: Final = 0.3
@@ -189,7 +187,7 @@ class Judged:
 
 def judgement(
     card: Card, turn: int, history: History, said: str, replies: tuple[str, str], tags: Sequence[Tag],
-    wanted: Wishes, read: Read, following: str, settings: Settings, again: str = "",
+    applies: Sequence[str], read: Read, following: str, settings: Settings, again: str = "",
 ) -> HandRequest:  # fmt: skip
     """Ask the person's hand what they think of a received reply, and for an edit and rankings.
 
@@ -203,14 +201,13 @@ def judgement(
         said: their message.
         replies: the reply that they received, and the other one.
         tags: what they felt as they wrote.
-        wanted: what the program decided; na where a question does not apply.
+        applies: the questions that apply to this turn.
         read: what the reader found in the received reply.
         following: the message that they wrote next; "" after the last.
         settings: the codebook of the questions.
         again: what was wrong with the last answer; "" at first.
     """
     book = settings.codebook
-    applies = [one for one in card.asked if wanted.get(one) != "na"]
     questions = tuple(one for one in applies if one in JUDGED)
     compared = ("general", *card.compared[turn - 1])
     values = vars(card) | {

@@ -257,12 +257,13 @@ def _reply(card: Card, cast: Cast, turn: int, slot: int, history: History, said:
 
 
 def _judging(card: Card, cast: Cast, history: History, here: PlayedTurn, following: str) -> Steps[Judged]:
-    """What the person thinks of the last reply of a history, after they wrote their next message."""
+    """The person's judgement of the last reply in `history`, made after their next message."""
     turn, past = len(history), history[:-1]
+    applies = [question for question in card.asked if here.wanted.get(question) != "na"]
     judged: Judged = yield from asked(
         cast, PERSON,
         lambda why: hands.judgement(
-            card, turn, past, here.message, here.replies, here.tags, here.wanted, here.read, following,
+            card, turn, past, here.message, here.replies, here.tags, applies, here.read, following,
             cast.settings, why,
         ),
     )  # fmt: skip

@@ -14,12 +14,12 @@ from attune_data.errors import UnknownNameError
 from attune_data.files.conversations import Conversations
 from attune_data.format.affect import panas_record
 from attune_data.format.codebook import Codebook
-from attune_data.format.constants import ResponseName
+from attune_data.format.constants import JUDGED, ResponseName
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.seeding import digest
 from attune_episodes.people.cards import GOALS, Card
-from attune_episodes.people.hands import JUDGED, Judged
+from attune_episodes.people.hands import Judged
 from attune_episodes.people.play import Played, PlayedTurn
 from attune_episodes.people.state import (
     ANSWERS,

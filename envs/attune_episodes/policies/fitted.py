@@ -48,6 +48,12 @@ Fit = Callable[[Sequence[Conversation], Settings], Answers]
 FOLDS = 5
 
 
+def folds(people: Iterable[str]) -> dict[str, int]:
+    """Person -> fold, in an order drawn by their names; fewer than `FOLDS` people have a fold each."""
+    order = sorted(set(people), key=lambda who: digest("fold", who))
+    return {who: number % min(FOLDS, len(order)) for number, who in enumerate(order)}
+
+
 def _most_frequent(values: Iterable[T | None], default: T) -> T:
     """The most frequent of the known values."""
     counts = Counter(value for value in values if value is not None)
@@ -228,13 +234,12 @@ class FittedPolicy(BuiltinPolicy):
         self._settings = settings
         self._fold: Mapping[str, int] = {}
         if fit_on is None:
-            people = sorted(participants(conversations), key=lambda who: digest("fold", who))
-            if len(people) < 2:
+            self._fold = folds(participants(conversations))
+            if len(self._fold) < 2:
                 raise SettingsError(
                     f"policy {name!r} is fitted on participants other than those it is scored on, but there "
                     "is only one here; give other people's data to fit on (--fit PATH, or --fit sample)"
                 )
-            self._fold = {who: number % min(FOLDS, len(people)) for number, who in enumerate(people)}
         elif not fit_on:
             raise SettingsError(f"policy {name!r} has nothing to fit on: the fitting data is empty")
         self._answers = self.on_folds(conversations if fit_on is None else fit_on, fit)

@@ -23,12 +23,14 @@ def _runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
 
 def own_part(x: Exchange) -> Exchange | None:
     """The exchange without what its reply copies from the person's messages; None if nothing is left."""
-    messages = (x.message, *(message for message, _ in x.history))
+    messages, found = (x.message, *(message for message, _ in x.history)), sentences(x.reply)
+    lengths = {min(RUN, len(sentence.words)) for sentence in found}
+    known = {n: frozenset().union(*(_runs(message, n) for message in messages)) for n in lengths}
     kept = []
-    for sentence in sentences(x.reply):
+    for sentence in found:
         said = sentence.words
         length = min(RUN, len(said))
-        runs = frozenset[tuple[str, ...]]().union(*(_runs(message, length) for message in messages))
+        runs = known[length]
         copied: set[int] = set()
         for i in range(len(said) - length + 1):
             if said[i : i + length] in runs:
