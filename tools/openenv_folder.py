@@ -9,6 +9,7 @@ client. `validation/` holds what OpenEnv's validator plays.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from attune_env.audit.attacks import EXPLOITS, ExploitPolicy
 from attune_episodes import builtin_policy, plan
 from attune_episodes.play.policy import prepared
 from attune_episodes.policies.base import BuiltinPolicy
+from attune_rewards.reward.spec import RewardSpec
 from tools.pages import ROOT
 
 TEMPLATE: Final = ROOT / "packaging" / "openenv"
@@ -91,6 +93,12 @@ def canaries() -> dict[str, Any]:
     return {policy.name: trajectory(policy, about) for policy in policies}
 
 
+def lowest() -> float:
+    """What an answer that is wrong in everything earns at worst under the reward `skill`, rounded down."""
+    baselines = RewardSpec.preset("skill").baselines.values()
+    return math.floor(10 * min(-baseline / (1 - baseline) for baseline in baselines)) / 10
+
+
 def make_openenv_folder(folder: Path) -> None:
     """Write the folder, replacing what an earlier call left there."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -98,6 +106,9 @@ def make_openenv_folder(folder: Path) -> None:
     for floor in FLOORS:
         shutil.copytree(ROOT / floor, folder / Path(floor).name, ignore=WITHOUT)
     shutil.copy(ROOT / "LICENSE", folder)
+    manifest = folder / "openenv.yaml"
+    text = manifest.read_text(encoding="utf-8").replace("LOWEST", f"{lowest()}")
+    manifest.write_text(text, encoding="utf-8")
     (folder / "pyproject.toml").write_text(pyproject(), encoding="utf-8")
     played = canaries()
     for name, content in (("runtime", played["always-yes"]), ("canaries", played)):
