@@ -15,9 +15,10 @@ DOCS: Final = ROOT / "docs"
 BLOCK: Final = re.compile(r"(?<=<!-- table: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    cells = [heads, ["---"] * len(heads), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """A Markdown table, its last `numbers` columns aligned to the right."""
+    line = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
+    cells = [heads, line, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
