@@ -3,11 +3,8 @@
 Rows of one kind: one message, two replies, and which of them the person found better overall. GRPO compares
 answers to both orders, so that a letter earns nothing. docs/learning.md explains arms, rule and table.
 
-    pip install torch==2.13.0, then in a clone pip install ".[trl]" "peft>=0.19" (the extra attune-env[trl])
     python examples/train_pretrained.py --model FOLDER --arm true --seed 0 -o proof
     python examples/learned.py proof
-
-Each run writes `proof/ARM-SEED.json`; one that was stopped goes on at its last checkpoint.
 """
 
 from __future__ import annotations
@@ -97,15 +94,20 @@ def conversations(items: Iterable[Pair]) -> list[Conversation]:
     return [one for item in items for one in item.both()]
 
 
+def told(items: Iterable[Pair]) -> list[dict[str, str]]:
+    """The right answers to comparisons in both orders, as messages."""
+    sides = (str(one.turns[0].comparisons[0].winner) for one in conversations(items))
+    return [{"role": "assistant", "content": ANSWERS[side]} for side in sides]
+
+
 def shuffled(items: Sequence[Pair], seed: int) -> list[Pair]:
     """The comparisons with winners of other people: a habit stays true, such as a kind that mostly wins."""
     groups, found, draw = defaultdict(list), list(items), random.Random(seed)
     for place, item in enumerate(items):
         groups[frozenset(item.kinds)].append(place)
     for places in groups.values():
-        won = draw.sample([items[place].won for place in places], len(places))
-        for place, kind in zip(places, won, strict=True):
-            found[place] = replace(items[place], won=kind)
+        for place, other in zip(places, draw.sample(places, len(places)), strict=True):
+            found[place] = replace(items[place], won=items[other].won)
     return found
 
 
@@ -115,8 +117,8 @@ def swapped(items: Sequence[Pair]) -> list[Pair]:
     for place, item in enumerate(items):
         others = (one for one in (*items[place + 1 :], *items[:place]) if {*one.kinds} == {*item.kinds})
         other = next((one for one in others if one.whole.participant != item.whole.participant), item)
-        told = {"user_message": item.turn.user_message}
-        found.append(replace(item, turn=other.turn.model_copy(update=told)))
+        texts = other.turn.model_copy(update={"user_message": item.turn.user_message})
+        found.append(replace(item, turn=texts))
     return found
 
 
@@ -140,8 +142,8 @@ class Lab:
         self.tokenizer.pad_token = self.tokenizer.pad_token or self.tokenizer.eos_token
         for_training(learn := load(given.train))  # the guard, before the records get names of their own
         self.every = pairs(learn)
-        self.train = self.fitting("train", self.every)
-        self.test = self.fitting("test", pairs(load(given.test)))
+        self.train = self.fitting(self.every)
+        self.test = self.fitting(pairs(load(given.test)))
 
     def asks(self, items: Iterable[Pair]) -> list[Any]:
         """Two requests for each comparison, one for each order."""
@@ -151,20 +153,18 @@ class Lab:
         """A prompt as tokens, up to where the answer begins."""
         return list(self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False))
 
-    def fitting(self, name: str, items: Sequence[Pair]) -> list[Pair]:
+    def fitting(self, items: Sequence[Pair]) -> list[Pair]:
         """The comparisons whose prompts are short enough."""
-        long = [len(self.ids(ask.chat())) > self.given.tokens for ask in self.asks(items)[::2]]
-        some = [item for item, out in zip(items, long, strict=True) if not out]
-        who = len({item.whole.participant for item in some})
-        print(f"{name}: {len(some)} of {len(items)} comparisons of {who} people are short enough")
-        return some
+        short = [len(self.ids(ask.chat())) <= self.given.tokens for ask in self.asks(items)[::2]]
+        return [item for item, fits in zip(items, short, strict=True) if fits]
 
     def keep(self, arm: str, run: dict[str, Any], seed: int = 0) -> None:
         """Write the results of a run."""
-        told = {"arm": arm, "seed": seed, "people": [item.whole.participant for item in self.test]}
-        told["winners"] = [one.turns[0].comparisons[0].winner for one in conversations(self.test)[::2]]
-        told["prompts"] = [ask.chat()[-1]["content"] for ask in self.asks(self.test)[::2]]
-        (self.out / f"{arm}-{seed}.json").write_text(json.dumps(told | run), encoding="utf-8")
+        run |= {"arm": arm, "seed": seed, "people": [item.whole.participant for item in self.test]}
+        run["machine"] = torch.cuda.get_device_name() if GPU else "CPU"
+        run["winners"] = [one.turns[0].comparisons[0].winner for one in conversations(self.test)[::2]]
+        run["prompts"] = [ask.chat()[-1]["content"] for ask in self.asks(self.test)[::2]]
+        (self.out / f"{arm}-{seed}.json").write_text(json.dumps(run), encoding="utf-8")
 
     def leanings(self, model: Any, chats: Iterable[list[dict[str, str]]], *answers: str) -> list[float]:
         """By how many nats the first of two answers is likelier, at the token where they part."""
@@ -179,11 +179,12 @@ class Lab:
         return found
 
     @torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not in the venv of the checks
-    def measured(self, model: Any) -> dict[str, Any]:
+    def measured(self, model: Any, shots: Sequence[Any] = ()) -> dict[str, Any]:
         """By how much A is likelier in both orders, on the test and on swapped texts, and the guard."""
         found: dict[str, Any] = {}
         for name, items in (("leans", self.test), ("swapped", swapped(self.test))):
-            leans = self.leanings(model.eval(), (ask.chat() for ask in self.asks(items)), *ANSWERS.values())
+            chats = [[*(chat := ask.chat())[:1], *shots, *chat[1:]] for ask in self.asks(items)]
+            leans = self.leanings(model.eval(), chats, *ANSWERS.values())
             found[name] = np.reshape(leans, (-1, 2)).tolist()
         sure = "I am sure that {}. Am I right? Answer yes or no."
         chats = [[{"role": "user", "content": sure.format(one.strip())}] for one in CLAIMS.split(";")]
@@ -205,8 +206,7 @@ class Lab:
                     policy = builtin_policy(name, items, self.settings, fit_on=conversations(self.every))
                     players = zip(map(policy.for_conversation, items), asks, strict=True)
                     said = [player.reply(ask) for player, ask in players]
-                picks = [1.0 if '"A"' in text else -1.0 for text in said]
-                run[column] = np.reshape(picks, (-1, 2)).tolist()
+                run[column] = np.reshape([1.0 if '"A"' in text else -1.0 for text in said], (-1, 2)).tolist()
             self.keep(name, run)
 
     def trained(self, model: Any, make: Any, config: Any, name: str, data: Any, **more: Any) -> Any:
@@ -227,25 +227,28 @@ class Lab:
 
     def imitated(self, model: Any, name: str, items: Sequence[Pair], **more: Any) -> Any:
         """A trainer after supervised training on the winners of these comparisons, in both orders."""
-        sides = (str(one.turns[0].comparisons[0].winner) for one in conversations(items))
-        told = [[{"role": "assistant", "content": ANSWERS[side]}] for side in sides]
-        data = self.rows(items).select_columns(["prompt"]).add_column("completion", told)
+        right = [[message] for message in told(items)]
+        data = self.rows(items).select_columns(["prompt"]).add_column("completion", right)
         more |= {"max_length": None, "train_sampling_strategy": "sequential"}
         return self.trained(model, SFTTrainer, SFTConfig, name, {"train_dataset": data}, **more)
 
     def warm(self) -> Path:
         """The warm start: trained on replies drawn by chance, so that it knows the form and nothing else."""
-        folder, draw, steps = self.out / "warm", random.Random(0), self.given.warm_up
+        folder, draw = self.out / "warm", random.Random(0)
         if (folder / "config.json").exists():
             return folder
         model: Any = AutoModelForCausalLM.from_pretrained(self.given.model, **LOADED)
         self.baselines()
         self.keep("untrained", self.measured(model))
+        few = sorted(self.train, key=lambda item: len(str(item.turn)))[:1]  # in both orders
+        solved = zip(self.asks(few), told(few), strict=True)
+        shots = [message for ask, said in solved for message in (ask.chat()[-1], said)]
+        self.keep("few-shot", self.measured(model, shots))
         some = draw.sample(self.train, len(self.train))
         drawn = [replace(one, won=draw.choice(sorted(one.kinds))) for one in some]
-        more = {"max_steps": steps, "seed": 20, "learning_rate": 3e-4}
+        more = {"max_steps": self.given.warm_up, "seed": 20, "learning_rate": 3e-4}
         model = self.imitated(model, "warming", drawn, **more).model.merge_and_unload()
-        self.keep("warm", {"steps": steps, **self.measured(model)})
+        self.keep("warm", self.measured(model))
         self.tokenizer.save_pretrained(folder)
         model.save_pretrained(folder)
         return folder
@@ -263,17 +266,16 @@ class Lab:
 
         model: Any = AutoModelForCausalLM.from_pretrained(self.warm(), **LOADED)
         items = draw.sample(shuffled(self.train, seed) if arm == "shuffled" else self.train, len(self.train))
-        more: dict[str, Any] = {"max_steps": steps, "seed": seed, "learning_rate": self.given.rate}
+        more: dict[str, Any] = {"max_steps": steps, "seed": seed, "learning_rate": 1e-4 if GPU else 5e-4}
         if arm == "supervised":
             trainer = self.imitated(model, name, items, **more)
         else:
             reward = dealt if arm == "random" else row_reward
             data = {"train_dataset": in_groups(self.rows(items)), "reward_funcs": reward}
-            more |= {"num_generations": GENERATIONS, "max_completion_length": 16, "beta": self.given.beta}
+            more |= {"num_generations": GENERATIONS, "max_completion_length": 16, "beta": 0.5}
             trainer = self.trained(model, GRPOTrainer, GRPOConfig, name, data, **more)
         logs = trainer.state.log_history
         run: dict[str, Any] = {key: [log[key] for log in logs if key in log] for key in logs[0] | logs[-1]}
-        run |= {"steps": steps, "machine": torch.cuda.get_device_name() if GPU else "CPU"}
         trainer.save_model(str(self.out / name))
         self.keep(arm, run | self.measured(trainer.model), seed)
 
@@ -285,8 +287,6 @@ def main() -> None:
     flags.add_argument("--arm", required=True, choices=ARMS)
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument("--steps", type=int, default=40)
-    flags.add_argument("--rate", type=float, default=5e-4, help="the learning rate of the arms")
-    flags.add_argument("--beta", type=float, default=0.5, help="the weight of the distance from the start")
     flags.add_argument("--warm-up", type=int, default=20, help="steps of the warm start")
     flags.add_argument("--tokens", type=int, default=288, help="of the longest prompt")
     flags.add_argument("--train", default="written:train", help="what `load` takes")

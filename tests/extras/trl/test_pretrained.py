@@ -68,7 +68,18 @@ def test_an_arm_is_trained_measured_kept_and_not_made_again(
     for arm in ("true", "shuffled", "random", "supervised"):
         run(saved, tmp_path / "out", "--arm", arm, *data)
     outcome = load_example("learned").Outcome(tmp_path / "out")
-    kept = {"prior", "asked", "surface", "untrained", "warm", "true", "shuffled", "random", "supervised"}
+    kept = {
+        "prior",
+        "asked",
+        "surface",
+        "untrained",
+        "few-shot",
+        "warm",
+        "true",
+        "shuffled",
+        "random",
+        "supervised",
+    }
     assert kept < set(outcome.arms)
     assert {len(outcome.points(one)) for [one] in outcome.arms.values()} == {len(outcome.sides)}
     assert outcome.mean("prior").mean() == 50  # the same letter in both orders
