@@ -3,6 +3,8 @@
 A `python` block runs in the document's own namespace; if a `text` block follows it, that must be what it
 prints. In a `bash` block every line that calls `attune` must exit with 0 (`make` lines are run by the checks
 themselves). Relative links must lead somewhere.
+
+python -m tests.documents docs/rewards.md ...    (writes what the blocks print now into the pages)
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +33,8 @@ def check_links(path: Path) -> list[str]:
     ]
 
 
-def check_document(path: Path, folder: str) -> list[str]:
-    """The problems of one document; [] if all of it runs as shown."""
+def check_document(path: Path, folder: str, *, write: bool = False) -> list[str]:
+    """The problems of one document; [] if all of it runs as shown. `write` corrects what it shows."""
     content = path.read_text(encoding="utf-8")
     problems = [f"{path.relative_to(ROOT)} holds the word {word}" for word in UNFINISHED if word in content]
     names: dict[str, Any] = {"__name__": "__document__"}
@@ -50,6 +54,9 @@ def check_document(path: Path, folder: str) -> list[str]:
             continue
         follows = blocks[number + 1] if number + 1 < len(blocks) else None
         if follows and follows[0] == "text" and printed.getvalue().strip() != follows[1].strip():
+            if write:
+                path.write_text(path.read_text("utf-8").replace(follows[1], printed.getvalue(), 1), "utf-8")
+                continue
             problems.append(f"{where} prints\n{printed.getvalue()}\nbut the document shows\n{follows[1]}")
     return problems
 
@@ -67,3 +74,9 @@ def run_shell(text: str, folder: str) -> list[str]:
         if done.returncode:
             problems.append(f"`{command}` exits with {done.returncode}: {done.stderr.strip()[-500:]}")
     return problems
+
+
+if __name__ == "__main__":
+    for page in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as empty:
+            print(*check_document(ROOT / page, empty, write=True), sep="\n")
