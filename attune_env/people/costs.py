@@ -39,6 +39,8 @@ def _value(schema: Mapping[str, Any], name: str = "") -> Any:
     if "enum" in schema:
         stays = name == ANSWERS or table()["wishes"].get(name, {}).get("base") == 1
         return schema["enum"][0 if stays else -1]
+    if schema["type"] == "integer":
+        return schema["minimum"]
     if schema["type"] == "object":
         return {key: _value(inner, key) for key, inner in schema["properties"].items()}
     return [] if schema["type"] == "array" else _WORDS

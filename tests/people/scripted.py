@@ -16,6 +16,7 @@ _STARTS = {
     "Somebody is going to write": "matter",
     "You play a person who writes": "message",
     "You play a person who talks": "judgement",
+    "You play a person who has talked": "closing",
     "A person writes to an AI assistant": "feelings",
     "You are a judge of replies": "reading",
     "You are a helpful assistant": "reply",
@@ -36,7 +37,7 @@ _THINGS = tuple(
 
 
 def hand_of(messages: Sequence[Mapping[str, Any]]) -> str:
-    """What is asked for: matter, message, judgement, feelings, reading or reply."""
+    """What is asked for: matter, message, judgement, closing, feelings, reading or reply."""
     return next(kind for start, kind in _STARTS.items() if messages[0]["content"].startswith(start))
 
 
@@ -93,3 +94,9 @@ class Script:
                 "ranks": ranks,
             }
         )
+
+    def closing(self, prompt: str, draws: Draws) -> str:
+        before = {name: int(value) for name, value in re.findall(r"^([A-Z][a-z]+) ([1-7])$", prompt, re.M)}
+        branches = dict.fromkeys(("perceiving", "facilitating", "understanding", "managing"), 4)
+        answers = {"clarity": "implied", "fit": "mixed", "off": ["generic"]}
+        return json.dumps({**answers, "branches": branches, "now": before})

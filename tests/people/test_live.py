@@ -22,12 +22,13 @@ from attune_env.people.answering import play_plan
 from attune_env.running.settings import Options
 from attune_episodes.people.asks import Ask, answered
 from attune_episodes.people.cards import plan, plan_text
+from attune_episodes.people.closing import closing
 from attune_episodes.people.endpoint import Endpoint
 from attune_episodes.people.live import LiveEpisode, LiveError
 from attune_episodes.people.pinned import SHIPPED, Pinned
 from attune_episodes.people.play import play
 from attune_episodes.people.record import only
-from attune_episodes.people.state import closing, wishes
+from attune_episodes.people.state import wishes
 from attune_episodes.training import training_dataset
 from attune_episodes.training.rewards import RowReward
 from attune_rewards.reading import Exchange

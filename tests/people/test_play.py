@@ -14,8 +14,8 @@ import pytest
 from attune_data.format.constants import JUDGED
 from attune_data.format.validate import conversation_from
 from attune_episodes.people.asks import Ask, GivenUpError, Hand, answered
-from attune_episodes.people.cards import plan
-from attune_episodes.people.hands import Judged
+from attune_episodes.people.cards import GOALS, plan
+from attune_episodes.people.judging import Judged
 from attune_episodes.people.play import Played, matters, play
 from attune_episodes.people.record import only, record
 from attune_episodes.people.usable import read_message
@@ -204,6 +204,63 @@ def test_the_person_judges_after_their_next_message_and_is_told_no_wishes() -> N
     assert "what you wrote next" not in prompts[f"{CARD.id}/{len(played.turns)}/judgement"]
     assert "would rather it did not" in prompts[f"{CARD.id}/1/message"]
     assert "would rather it did not" not in here
+
+
+def test_the_person_judges_the_whole_with_what_they_said_before() -> None:
+    played, asks = heard()
+    last = asks[-1]
+    assert last.request.id == f"{CARD.id}/closing"
+    for turn in played.turns:
+        assert turn.message in last.chat()[0]["content"]
+    made = record(played)
+    assert made["conversationWideQuestions"] == {
+        "fourBranchScores": dict.fromkeys(("perceiving", "facilitating", "understanding", "managing"), 4),
+        "q1_lookingFor": [GOALS[goal] for goal in CARD.goals],
+        "q2_emotionClarity": "Implied or indirect",
+        "q3_modelFit": "Mixed, some good moments, some misses",
+        "q3_followUp_whatFeltOff": ["It felt generic"],
+    }
+    assert made["postPanas"] == made["prePanas"]  # the script feels as before
+    assert made["played"]["labels"]["postPanas"] == made["played"]["labels"]["q3_modelFit"] == "judged"
+    alone = record(replace(played, closing=None))
+    assert alone["played"]["labels"]["postPanas"] == "decided"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"fit": "good"}, '"fit" is none of very, mostly, mixed, off'),
+        ({"clarity": None}, '"clarity" is none of clear'),
+        ({"off": ["slow"]}, '"off" is no list of some of early'),
+        (
+            {"branches": {"perceiving": 8}},
+            '"branches" has no rating from 1 to 7 for perceiving, facilitating',
+        ),
+        ({"now": {}}, '"now" has no rating from 1 to 7 for Proud, Irritable'),
+    ],
+)
+def test_a_closing_judgement_that_lacks_something_is_asked_for_again(
+    change: dict[str, object], why: str
+) -> None:
+    told: list[str] = []
+
+    def careless(kind: str, prompt: str, text: str) -> str:
+        if kind == "closing":
+            told.append(prompt)
+            return text if "could not be used" in prompt else json.dumps({**json.loads(text), **change})
+        return text
+
+    answered(play(CARD, CAST), Script(careless).ask)
+    assert [why in prompt for prompt in told] == [False, True]
+
+
+def test_nothing_felt_off_where_the_replies_fitted() -> None:
+    def pleased(kind: str, prompt: str, text: str) -> str:
+        return json.dumps({**json.loads(text), "fit": "very"}) if kind == "closing" else text
+
+    closing = answered(play(CARD, CAST), Script(pleased).ask).closing
+    assert closing is not None
+    assert (closing.fit, closing.off) == ("very", ())
 
 
 def test_an_answer_about_a_question_that_was_not_asked_is_asked_for_again() -> None:

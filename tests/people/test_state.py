@@ -11,17 +11,16 @@ import pytest
 
 from attune_data import load
 from attune_episodes.people.cards import Card, plan
+from attune_episodes.people.closing import closing, panas
 from attune_episodes.people.state import (
     GIVES_IN,
     Read,
     State,
-    closing,
     feelings,
     first_state,
     fit,
     leaves,
     moved,
-    panas,
     wishes,
 )
 from attune_rewards.predictions import Tag, YesNo

@@ -22,6 +22,7 @@ from attune_data.errors import DataError, Problem, show
 from attune_data.format.constants import BINARY_IDS, Q1_OPTIONS
 from attune_data.jsonio import parse_json, read_text
 from attune_episodes.people.draws import Draws, cycled, dealt
+from attune_episodes.people.persons import people, pools
 
 GOALS: Final = dict(
     zip(("listen", "sort", "decide", "urgent", "advice", "calm", "other"), Q1_OPTIONS, strict=True)
@@ -46,16 +47,6 @@ EXTENDED: Final = 0.7
 """Share of the extended yes/no questions asked of a person, beside the core ones."""
 RISK: Final = "PW12"
 """A comparison about risk, which is not drawn."""
-DIAGNOSES: Final = ("Anxiety", "Depression", "ADHD", "Autism (ASD)")
-PROMIS_T: Final = {
-    "anxiety": (40.3, 48.0, 51.2, 53.7, 55.8, 57.7, 59.5, 61.4, 63.4, 65.3, 67.3, 69.3, 71.2, 73.3, 75.4,
-                77.9, 81.6),
-    "depression": (41.0, 49.0, 51.8, 53.9, 55.7, 57.3, 58.9, 60.5, 62.2, 63.9, 65.7, 67.5, 69.4, 71.2, 73.3,
-                   75.7, 79.4),
-    "sleep": (32.0, 37.5, 41.1, 43.8, 46.2, 48.4, 50.5, 52.4, 54.3, 56.1, 57.9, 59.8, 61.7, 63.8, 66.0, 68.8,
-              73.3),
-}  # fmt: skip
-"""Scale -> the T score of each raw score from 4 to 20."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +126,6 @@ def _frozen(value: Any) -> Any:
 
 
 @cache
-def pools() -> Mapping[str, Any]:
-    """What is drawn from: subtopics, people and circumstances; do not change it."""
-    return tomllib.loads(read_text(Path(__file__).with_name("pools.toml")))
-
-
-@cache
 def attitudes() -> Mapping[str, Any]:
     """Attitude -> its share and the state in which such a person begins; do not change it."""
     found: Mapping[str, Any] = tomllib.loads(read_text(Path(__file__).with_name("table.toml")))["attitudes"]
@@ -167,13 +152,13 @@ def plan(n: int, seed: int, style: Sequence[Sequence[str]] = ()) -> list[Card]:
         goals, seconds = dealt(draws, GOAL_SHARES, count), dealt(draws, GOAL_SHARES, count)
         openness, presses = dealt(draws, OPENNESS, count), dealt(draws, PRESSES, count)
         lengths = dealt(draws, TURNS, count)
-        people = _people(draws, f"{seed}-{part}", count)
+        persons = people(draws, f"{seed}-{part}", count)
         for i, (category, subtopic) in enumerate(topics):
             own = Draws("card", seed, part, i)
             wanted = [goals[i], *([seconds[i]] if own.yes(SECOND_GOAL) else [])]
             cards.append(
                 Card(
-                    id=f"p{seed}-{part}-{i + 1:04}", seed=seed, part=part, person=people[i],
+                    id=f"p{seed}-{part}-{i + 1:04}", seed=seed, part=part, person=persons[i],
                     category=category, subtopic=subtopic, circumstance=circumstances[i],
                     attitude=moods[i], goals=tuple(dict.fromkeys(wanted)), openness=openness[i],
                     quirk=own.pick(pools()["person"]["habits"]) if own.yes(QUIRKS) else "",
@@ -239,53 +224,6 @@ def _topics(draws: Draws, part: str, count: int) -> list[tuple[str, str]]:
         for category, known in subtopics.items()
     }
     return [(category, next(each[category])) for category in categories]
-
-
-def _people(draws: Draws, name: str, count: int) -> list[dict[str, Any]]:
-    """The people of a part, each in one conversation."""
-    known = pools()["person"]
-    each = {
-        key: cycled(draws, known[key], count) for key in ("places", "ages", "genders", "education", "work")
-    }
-    found = []
-    for i in range(count):
-        place, language, english = each["places"][i]
-        distress = draws.normal()
-        diagnoses = diagnosed(draws, distress)
-        found.append({
-            "id": f"P{name}-{i + 1:04}", "age": each["ages"][i], "gender": each["genders"][i],
-            "place": place, "language": language, "english": english, "education": each["education"][i],
-            "work": each["work"][i], "diagnoses": diagnoses or ["None of the above"],
-            "scores": scores(draws, distress, diagnoses),
-        })  # fmt: skip
-    return found
-
-
-def diagnosed(draws: Draws, distress: float) -> list[str]:
-    """The diagnoses of somebody under so much distress, a number from about N(0, 1); most have none."""
-    if not draws.yes(0.3 if distress < 0.5 else 0.65):
-        return []
-    return draws.some(DIAGNOSES, 1 + draws.yes(0.25))
-
-
-def scores(draws: Draws, distress: float, diagnoses: Sequence[str]) -> dict[str, float]:
-    """Questionnaire scores that go with distress and diagnoses, roughly."""
-
-    def whole(mean: float, spread: float, low: int, high: int) -> int:
-        return min(high, max(low, round(mean + spread * draws.normal())))
-
-    raised = {"anxiety": "Anxiety" in diagnoses, "depression": "Depression" in diagnoses, "sleep": False}
-    found: dict[str, float] = {
-        "who_5": whole(14 - 3 * distress, 3, 0, 25),
-        "asrs_6": whole(4.3 if "ADHD" in diagnoses else 1.6, 1.2, 0, 6),
-        "aq_10": whole(7.6 if "Autism (ASD)" in diagnoses else 2.8, 1.6, 0, 10),
-    }
-    for scale, high in raised.items():
-        raw = whole(8 + 2 * distress + 3 * high, 2, 4, 20)
-        found |= {f"promis_{scale}": raw, f"promis_{scale}_t": PROMIS_T[scale][raw - 4]}
-    for trait in ("extraversion", "agreeableness", "conscientiousness", "stability", "openness"):
-        found[f"tipi_{trait}"] = whole(10 - (2 * distress if trait == "stability" else 0), 2.4, 2, 14)
-    return found
 
 
 def _asked(draws: Draws) -> tuple[str, ...]:

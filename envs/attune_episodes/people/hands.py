@@ -12,23 +12,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import permutations
 from typing import Any, Final
 
 from attune_data.format.affect import EMOTIONS, POLARITY
-from attune_data.format.constants import JUDGED, Answer
+from attune_data.format.constants import Answer
 from attune_data.jsonio import read_text
 from attune_episodes.judging.request import Judgement, parse_judgement, question_about, unused_mark
-from attune_episodes.parsing import Unparsed, extract_object, sound
-from attune_episodes.parsing.parse import read_answers, read_tags
+from attune_episodes.parsing import Unparsed, extract_object
+from attune_episodes.parsing.parse import read_tags
 from attune_episodes.people.cards import GOALS, Card
 from attune_episodes.people.draws import Draws
 from attune_episodes.people.state import ANSWERS, GIVES_IN, Read, State, Wishes
 from attune_episodes.people.usable import plain, read_message, unusable
 from attune_episodes.protocol.prompts import FOLDER, compiled
-from attune_episodes.protocol.schemas import Schema, choice_schema, object_schema, tags_schema
+from attune_episodes.protocol.schemas import Schema, object_schema, tags_schema
 from attune_episodes.protocol.settings import Settings
-from attune_rewards.predictions import Tag, YesNo
+from attune_rewards.predictions import Tag
 
 History = Sequence[tuple[str, str]]
 """(message, reply) of the turns before."""
@@ -43,12 +42,6 @@ TOLD: Final = ("B1", "B11", "B12", "B13", "B14", "B19", "B313", "B316", "B501", 
 they do not want. People do not think of the others beforehand."""
 WORDS: Final = (30, 60, 80, 80, 110, 150)
 """Lengths of messages, one drawn for each; the sample's median is 79 words."""
-PARTICULAR: Final = 0.3
-"""The share of people who are particular about how they are answered: in the sample, six of twenty people
-would have wanted more than a fifth of the answers otherwise, and the others at most an eighth."""
-KEPT: Final = 0.4
-"""The share of edits that are asked for as a mended reply; the others, as one of the person's own."""
-ORDERS: Final = tuple(">".join(order) for order in permutations("ABE"))
 _INITIALS: Final = "ABCDEFGHIJKLMNOPRSTUVWYZ"
 """Letters that the names in a matter begin with: left to themselves, models take the same few names."""
 ASSISTANT: Final = "You are a helpful assistant."
@@ -78,7 +71,8 @@ def _template(name: str) -> str:
     return read_text(FOLDER / "people" / f"{name}.md")
 
 
-def _prompt(name: str, **values: Any) -> tuple[Mapping[str, str], ...]:
+def prompt(name: str, **values: Any) -> tuple[Mapping[str, str], ...]:
+    """The messages of a request, made from a template of `protocol/prompts/people/`."""
     text = compiled(_template(name)).render(values).strip()
     return ({"role": "user", "content": re.sub(r"\n{3,}", "\n\n", text)},)
 
@@ -86,7 +80,7 @@ def _prompt(name: str, **values: Any) -> tuple[Mapping[str, str], ...]:
 def matter(card: Card, earlier: Sequence[str] = (), again: str = "") -> HandRequest:
     """Ask the person's hand what the conversation is about."""
     initials = Draws("initials", card.id, card.seed).some(_INITIALS, 3)
-    messages = _prompt("matter", **vars(card), earlier=earlier, initials=initials, again=again)
+    messages = prompt("matter", **vars(card), earlier=earlier, initials=initials, again=again)
     return HandRequest(f"{card.id}/matter", messages, _matter)
 
 
@@ -112,13 +106,13 @@ def message(
         **_told(wanted, settings),
         "history": history, "turn": state.turn, "last": state.turn == card.turns, "trust": state.trust,
         "words": draws.pick(WORDS), "again": again,
-        "mark": _mark(card, history, *card.style),
+        "mark": mark_for(card, history, *card.style),
     }  # fmt: skip
 
     def parse(text: str) -> str | Unparsed:
         return read_message(card, text)
 
-    return HandRequest(f"{card.id}/{state.turn}/message", _prompt("person", **values), parse)
+    return HandRequest(f"{card.id}/{state.turn}/message", prompt("person", **values), parse)
 
 
 def reply(card: Card, turn: int, slot: int, history: History, said: str, again: str = "") -> HandRequest:
@@ -156,8 +150,8 @@ def reading(
 def feelings(card: Card, turn: int, history: History, said: str, again: str = "") -> HandRequest:
     """Ask the reader which feelings come through in a message."""
     order = Draws("emotions", card.id, turn).shuffled(EMOTIONS)
-    mark = _mark(card, history, said)
-    messages = _prompt("feelings", history=history, user_message=said, emotions=order, mark=mark, again=again)
+    mark = mark_for(card, history, said)
+    messages = prompt("feelings", history=history, user_message=said, emotions=order, mark=mark, again=again)
 
     def parse(text: str) -> tuple[Tag, ...] | Unparsed:
         found = extract_object(text)
@@ -170,67 +164,6 @@ def feelings(card: Card, turn: int, history: History, said: str, again: str = ""
 
     schema = object_schema({"emotions": tags_schema()})
     return HandRequest(f"{card.id}/{turn}/feelings", messages, parse, False, schema)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What the person says about a received reply."""
-
-    answers: Mapping[str, YesNo]
-    otherwise: tuple[str, ...]
-    """The questions whose answer they would have wanted the other way round."""
-    edit: str
-    """The reply as the person would have liked it; the reply itself if nothing changes."""
-    ranks: Mapping[str, str]
-    """Comparison question -> the order of A (received), B (the other one) and E (the edit), best first."""
-
-
-def judgement(
-    card: Card, turn: int, history: History, said: str, replies: tuple[str, str], tags: Sequence[Tag],
-    applies: Sequence[str], read: Read, following: str, settings: Settings, again: str = "",
-) -> HandRequest:  # fmt: skip
-    """Ask the person's hand what they think of a received reply, and for an edit and rankings.
-
-    They answer what a text does not settle, are shown what the reader found, and say which answers they would
-    have wanted otherwise. They are told no wishes: whoever has a list of them ticks it off.
-
-    Args:
-        card: who judges.
-        turn: number of the turn, from 1.
-        history: the turns before.
-        said: their message.
-        replies: the reply that they received, and the other one.
-        tags: what they felt as they wrote.
-        applies: the questions that apply to this turn.
-        read: what the reader found in the received reply.
-        following: the message that they wrote next; "" after the last.
-        settings: the codebook of the questions.
-        again: what was wrong with the last answer; "" at first.
-    """
-    book = settings.codebook
-    questions = tuple(one for one in applies if one in JUDGED)
-    compared = ("general", *card.compared[turn - 1])
-    values = vars(card) | {
-        "goals": [GOALS[goal] for goal in card.goals], "tags": tags_text(tags), "history": history,
-        "particular": Draws("particular", card.id, card.seed).yes(PARTICULAR),
-        "kept": Draws("edit", card.id, card.seed, turn).yes(KEPT),
-        "user_message": said, "received": replies[0], "other": replies[1], "following": following,
-        "questions": [(one, book.binary_text(one, observer=False)) for one in questions],
-        "found": [
-            (one, book.binary_text(one, observer=False), read[one]) for one in applies if one not in JUDGED
-        ],
-        "compared": [(one, book.pairwise[one]) for one in compared],
-        "mark": _mark(card, history, said, following, *replies), "again": again,
-    }  # fmt: skip
-
-    def parse(text: str) -> Judged | Unparsed:
-        return _judged(text, questions, applies, compared, replies[0])
-
-    properties: Schema = {"answers": choice_schema(questions, "yes", "no")} if questions else {}
-    properties["otherwise"] = {"type": "array", "items": {"type": "string", "enum": applies}}
-    properties |= {"edit": {"type": "string"}, "ranks": choice_schema(compared, *ORDERS)}
-    prompt = _prompt("judgement", **values)
-    return HandRequest(f"{card.id}/{turn}/judgement", prompt, parse, False, object_schema(properties))
 
 
 def _told(wanted: Wishes, settings: Settings) -> dict[str, list[str]]:
@@ -248,33 +181,11 @@ def _done(question: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _judged(
-    text: str, questions: tuple[str, ...], applies: Sequence[str], compared: tuple[str, ...], received: str
-) -> Judged | Unparsed:
-    found = extract_object(text)
-    if isinstance(found, Unparsed):
-        return found
-    answers, given = read_answers(found.get("answers"), questions), found.get("ranks")
-    given = given if isinstance(given, dict) else {}
-    ranks = {one: str(given.get(one)).replace(" ", "") for one in compared}
-    edit, otherwise = found.get("edit"), found.get("otherwise")
-    if missing := [one for one in questions if one not in answers]:
-        return unusable(f"no answer to {', '.join(missing)}")
-    if wrong := [one for one in compared if ranks[one] not in ORDERS]:
-        return unusable(f"no order of A, B and E for {', '.join(wrong)}")
-    if not isinstance(otherwise, list) or not set(map(str, otherwise)) <= set(applies):
-        return unusable('"otherwise" is no list of ids of questions that were asked')
-    if not isinstance(edit, str) or not edit.strip():
-        return unusable("no edit")
-    same = edit.strip().strip('."').lower() == "unchanged"
-    chosen = tuple(one for one in applies if one in otherwise)
-    return Judged(answers, chosen, received if same else sound(edit.strip()), ranks)
-
-
 def tags_text(tags: Sequence[Tag]) -> list[str]:
     """Feelings as they are written: "Upset 5"."""
     return [f"{tag.emotion} {tag.intensity}" for tag in tags]
 
 
-def _mark(card: Card, history: History, *texts: str) -> str:
+def mark_for(card: Card, history: History, *texts: str) -> str:
+    """A code for the marks around texts that is in none of them."""
     return unused_mark([*(text for pair in history for text in pair), *texts], card.id, len(history))

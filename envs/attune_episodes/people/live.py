@@ -22,15 +22,14 @@ from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.parsing.reasoning import plain_reply
 from attune_episodes.people.asks import READER, Ask, Cast, GivenUpError, Hand, Steps, answered
 from attune_episodes.people.cards import Card
+from attune_episodes.people.closing import Closing, closing
 from attune_episodes.people.play import Played, PlayedTurn, Said, concrete, reading, spoken
 from attune_episodes.people.record import record
 from attune_episodes.people.state import (
     ANSWERS,
     GIVES_IN,
-    Closing,
     Read,
     Wishes,
-    closing,
     feelings,
     first_state,
     leaves,

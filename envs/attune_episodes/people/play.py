@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from attune_data.format.affect import POLARITY, similarity
 from attune_data.format.constants import Answer
-from attune_episodes.people import hands
+from attune_episodes.people import hands, judging
 from attune_episodes.people.asks import (
     ASSISTANTS,
     PERSON,
@@ -28,8 +28,10 @@ from attune_episodes.people.asks import (
     together,
 )
 from attune_episodes.people.cards import Card
+from attune_episodes.people.closing import Closing
 from attune_episodes.people.draws import Draws
-from attune_episodes.people.hands import History, Judged
+from attune_episodes.people.hands import History
+from attune_episodes.people.judging import Judged
 from attune_episodes.people.state import (
     NEEDS,
     Read,
@@ -101,6 +103,8 @@ class Played:
     turns: tuple[PlayedTurn, ...]
     state: State
     """The person's state after the last reply."""
+    closing: Closing | None = None
+    """The person's judgement of the whole conversation; None where nobody judges."""
 
 
 def concrete(card: Card, cast: Cast, earlier: Sequence[str] = (), before: int = 0) -> Steps[Card]:
@@ -211,7 +215,7 @@ def play(card: Card, cast: Cast) -> Steps[Played]:
     """Play a conversation to its end; raises GivenUpError if a hand gives no usable answer.
 
     The person judges each reply with the message before them that they wrote next, so all are judged at the
-    end.
+    end, and then the whole.
     """
     card = yield from concrete(card, cast)
     state = first_state(card)
@@ -246,7 +250,11 @@ def play(card: Card, cast: Cast) -> Steps[Played]:
         )
     )
     turns = [replace(turn, judged=said) for turn, said in zip(turns, judged, strict=True)]
-    return Played(card, cast, tuple(turns), state)
+    felt = [(turn.tags, said) for turn, said in zip(turns, judged, strict=True)]
+    end = yield from asked(
+        cast, PERSON, lambda why: judging.closing(card, tuple(history), felt, cast.settings, why)
+    )
+    return Played(card, cast, tuple(turns), state, end)
 
 
 def _reply(card: Card, cast: Cast, turn: int, slot: int, history: History, said: str) -> Steps[str]:
@@ -262,7 +270,7 @@ def _judging(card: Card, cast: Cast, history: History, here: PlayedTurn, followi
     applies = [question for question in card.asked if here.wanted.get(question) != "na"]
     judged: Judged = yield from asked(
         cast, PERSON,
-        lambda why: hands.judgement(
+        lambda why: judging.judgement(
             card, turn, past, here.message, here.replies, here.tags, applies, here.read, following,
             cast.settings, why,
         ),

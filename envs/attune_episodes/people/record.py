@@ -19,36 +19,23 @@ from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
 from attune_data.seeding import digest
 from attune_episodes.people.cards import GOALS, Card
-from attune_episodes.people.hands import Judged
+from attune_episodes.people.closing import CLARITY, FIT, OFF, closing, panas
+from attune_episodes.people.judging import Judged
 from attune_episodes.people.play import Played, PlayedTurn
-from attune_episodes.people.state import (
-    ANSWERS,
-    CLARITY,
-    FIT,
-    GIVES_IN,
-    closing,
-    first_state,
-    panas,
-)
+from attune_episodes.people.state import ANSWERS, GIVES_IN, first_state
 
 Origin = Literal["decided", "read", "judged"]
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
-_WIDE: Final = (
-    "fourBranchScores", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff",
-)  # fmt: skip
-_OFF: Final = (
-    "early", "missed", "generic", "upbeat", "long", "formal", "assumed", "repeated", "questions", "smaller",
-)  # fmt: skip
-"""Short names of what felt off, in the codebook's order."""
+_CLOSING: Final = ("fourBranchScores", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
 _NAMES: Final[dict[str, ResponseName]] = {"A": "original", "E": "human", "B": "alternate"}
 """The letters of the person's hand -> the replies."""
 
 
 def record(played: Played) -> dict[str, Any]:
     """The record of a conversation; of a live one, which nobody judges, without edits and rankings."""
-    card, end = played.card, closing(played.card, played.state)
+    card, end = played.card, played.closing or closing(played.card, played.state)
     judged = any(turn.judged for turn in played.turns)
-    offs = dict(zip(_OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
+    offs = dict(zip(OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
     return {
         "conversationId": card.id,
         "provenance": "played",
@@ -60,7 +47,7 @@ def record(played: Played) -> dict[str, Any]:
         },
         "participant_profile": _profile(card),
         "prePanas": panas_record(panas(card, first_state(card), "before")),
-        "postPanas": panas_record(panas(card, played.state, "after")),
+        "postPanas": panas_record(end.panas),
         "conversationWideQuestions": {
             "fourBranchScores": dict(end.branches),
             "q1_lookingFor": [GOALS[goal] for goal in end.goals],
@@ -75,7 +62,8 @@ def record(played: Played) -> dict[str, Any]:
             "presses": card.presses,
             **played.cast.describe(),
             "labels": {
-                **dict.fromkeys(("prePanas", "postPanas", *_WIDE), "decided"),
+                **dict.fromkeys(("prePanas", "q1_lookingFor"), "decided"),
+                **dict.fromkeys(("postPanas", *_CLOSING), "judged" if played.closing else "decided"),
                 "moodShiftTags": [turn.origin for turn in played.turns],
                 "observedBehavior": {q: "judged" if judged and q in JUDGED else "read" for q in card.asked},
                 "preferredBehavior": "judged" if judged else "decided",
@@ -189,7 +177,7 @@ def _only(conversation: Conversation, origins: frozenset[str]) -> Conversation:
         if labels[name] not in origins:
             record.pop(name, None)
     wide = record.get("conversationWideQuestions", {})
-    for name in _WIDE:
+    for name in ("q1_lookingFor", *_CLOSING):
         if labels[name] not in origins:
             wide.pop(name, None)
     for turn, tags in zip(record["turns"], labels["moodShiftTags"], strict=True):

@@ -8,19 +8,17 @@ tables are in `table.toml`.
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import erf, exp, sqrt
 from pathlib import Path
-from statistics import fmean
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from attune_data.format.affect import EMOTIONS, ITEMS, POLARITY, Item
-from attune_data.format.constants import BINARY_BRANCHES, BRANCHES, Q2_OPTIONS, Q3_OPTIONS, Answer
+from attune_data.format.affect import ITEMS, POLARITY, Item
+from attune_data.format.constants import Answer
 from attune_data.jsonio import read_text
-from attune_episodes.people.cards import GOALS, SHOWS, Card, attitudes
+from attune_episodes.people.cards import SHOWS, Card, attitudes
 from attune_episodes.people.draws import Draws
 from attune_rewards.metrics.draft import ANSWERS as ANSWERS
 from attune_rewards.metrics.draft import GIVES_IN as GIVES_IN
@@ -30,16 +28,11 @@ Read = Mapping[str, YesNo]
 """Question -> what the reader says that a reply did; also `ANSWERS` and `GIVES_IN`."""
 Wishes = Mapping[str, Answer]
 """Question -> whether the person wants it of the next reply; na where it does not apply."""
-CLARITY: Final = dict(zip(("clear", "implied", "mixed", "unclear"), Q2_OPTIONS, strict=True))
-"""Short name -> how clear the person's feelings were to themselves (Q2)."""
-FIT: Final = dict(zip(("very", "mostly", "mixed", "off"), Q3_OPTIONS, strict=True))
-"""Short name -> how well the whole conversation fitted (Q3), best first."""
 NEEDS: Final = {"B505": "B13", "B310": "B11", "B313": "B11", "B316": "B11", "B408": "B11"}
 """Question -> another one that is yes wherever this one is; bad advice, for example, is advice."""
 _LATER: Final = ("B5", "B16", "B406", "B408")
 """Questions about earlier turns; they do not apply to the first."""
 _RISK: Final = ("B17", "B18")
-_BRANCH: Final = dict(zip(("perceiving", "using", "understanding", "regulating"), BRANCHES, strict=True))
 
 
 @dataclass(frozen=True)
@@ -66,30 +59,20 @@ class State:
         return len(self.past) + 1
 
 
-@dataclass(frozen=True)
-class Closing:
-    """The person's judgement of the whole conversation, in the short names of goals, clarity and fit."""
-
-    goals: tuple[str, ...]
-    clarity: str
-    fit: str
-    off: tuple[str, ...] = ()
-    branches: Mapping[str, int] = field(default_factory=dict)
-
-
 @cache
 def table() -> Mapping[str, Any]:
     """The tables of feelings, wishes and moves; do not change it."""
     return tomllib.loads(read_text(Path(__file__).with_name("table.toml")))
 
 
-def _draws(card: Card, *what: object) -> Draws:
+def draws_of(card: Card, *what: object) -> Draws:
+    """What is drawn for a person; the same place has the same luck."""
     return Draws("played", card.id, card.seed, *what)
 
 
 def first_state(card: Card) -> State:
     """How the person is before the first message."""
-    about, draws = attitudes()[card.attitude], _draws(card, "first")
+    about, draws = attitudes()[card.attitude], draws_of(card, "first")
     return State(
         _unit(about["valence"] + 0.05 * draws.normal()),
         _unit(about["arousal"] + 0.05 * draws.normal()),
@@ -99,9 +82,9 @@ def first_state(card: Card) -> State:
 
 def feelings(card: Card, state: State) -> tuple[Tag, ...]:
     """The feelings that shift in this turn, strongest first; decided before any text. Up to three."""
-    known, draws = table()["feelings"], _draws(card, state.turn, "feelings")
+    known, draws = table()["feelings"], draws_of(card, state.turn, "feelings")
     count = draws.weighted(dict(enumerate(known["tags"])))
-    likely = {item.name: _near(card, state, item) for item in ITEMS}
+    likely = {item.name: nearness(card, state, item) for item in ITEMS}
     about = known["intensity"]
     mean = about["mean"] + about["arousal"] * (state.arousal - 0.65)
     tags = []
@@ -114,10 +97,10 @@ def feelings(card: Card, state: State) -> tuple[Tag, ...]:
 
 def shows(card: Card, turn: int) -> bool:
     """Whether what is felt in a turn shows in the message."""
-    return _draws(card, turn, "shows").yes(SHOWS[card.openness])
+    return draws_of(card, turn, "shows").yes(SHOWS[card.openness])
 
 
-def _near(card: Card, state: State, item: Item) -> float:
+def nearness(card: Card, state: State, item: Item) -> float:
     """How likely a feeling is, by its distance from the state and by the person's attitude."""
     known = table()["feelings"]
     reach = known["reach"]
@@ -162,19 +145,19 @@ def wishes(card: Card, state: State, tags: tuple[Tag, ...]) -> dict[str, Answer]
     and without a risk, so that no question gives away what is felt.
     """
     here, known = conditions(card, state, tags), table()["minding"]
-    mood = known["moment"] * _draws(card, "minds", state.turn).normal()
+    mood = known["moment"] * draws_of(card, "minds", state.turn).normal()
     rest = sqrt(1 - known["habit"] ** 2 - known["moment"] ** 2)
     found: dict[str, Answer] = {}
     for question in card.asked:
         if (question in _LATER and "first" in here) or (question in _RISK and "urgent" not in card.goals):
             found[question] = "na"
             continue
-        minding = known["habit"] * _draws(card, "minds", question).normal() + mood
-        minding += rest * _draws(card, "minds", question, state.turn).normal()
+        minding = known["habit"] * draws_of(card, "minds", question).normal() + mood
+        minding += rest * draws_of(card, "minds", question, state.turn).normal()
         if _below(minding) < _likely("minds", question, here):
             taste = table()["tastes"].get(question, question)
             likely = _likely("wishes", question, here)
-            found[question] = "yes" if _draws(card, "taste", taste).yes(likely) else "no"
+            found[question] = "yes" if draws_of(card, "taste", taste).yes(likely) else "no"
     for narrow, wide in NEEDS.items():
         if found.get(narrow) == "yes" and found.get(wide) == "no":
             found[narrow] = "no"
@@ -212,7 +195,7 @@ def unmet(wanted: Wishes, read: Read) -> list[str]:
 
 def moved(card: Card, state: State, tags: tuple[Tag, ...], wanted: Wishes, read: Read) -> State:
     """The state after a reply: what was wanted, what was read in it, and a little luck."""
-    about, draws = table()["moves"], _draws(card, state.turn, "moved")
+    about, draws = table()["moves"], draws_of(card, state.turn, "moved")
     above = fit(wanted, read) - about["expected"]
     change = {
         "trust": about["trust"] * above,
@@ -241,60 +224,6 @@ def moved(card: Card, state: State, tags: tuple[Tag, ...], wanted: Wishes, read:
 def leaves(card: Card, state: State) -> bool:
     """Whether the conversation is over: all turns have been, or the person has lost trust."""
     return len(state.past) >= card.turns or (state.turn > 2 and state.trust < table()["moves"]["leaves"])
-
-
-def panas(card: Card, state: State, when: Literal["before", "after"]) -> dict[str, int]:
-    """The person's answers to the twenty PANAS items, 1–7."""
-    draws, most = _draws(card, "panas", when), max(_near(card, state, item) for item in ITEMS)
-    found = {}
-    for item in ITEMS:
-        strength = (_near(card, state, item) / most) ** 0.4
-        aside = 0.5 * _draws(card, "panas", item.name).normal() + 0.4 * draws.normal()
-        found[item.name] = min(7, max(1, round(1 + 4.6 * strength + aside)))
-    return {name: found[name] for name in EMOTIONS}
-
-
-def closing(card: Card, state: State) -> Closing:
-    """The person's judgement at the end; a reply that gave in to somebody who presses counts against it."""
-    about, draws = table()["closing"], _draws(card, "closing")
-    mean = fmean(fit(past.wishes, past.read) for past in state.past)
-    missed = [past for past in state.past if past.read.get(ANSWERS) == "no"]
-    level = next((i for i, name in enumerate(FIT) if mean >= about.get(name, 0.0)), len(FIT) - 1)
-    gave_in = card.presses and any(past.read.get(GIVES_IN) == "yes" for past in state.past)
-    level = min(len(FIT) - 1, level + len(missed) + 2 * bool(gave_in))
-    name = list(FIT)[level]
-    each = Counter(question for past in state.past for question in unmet(past.wishes, past.read))
-    counts = {off: sum(each[q] for q in questions) for off, questions in table()["felt_off"].items()}
-    most = sorted((off for off in counts if counts[off]), key=lambda off: -counts[off])
-    off = tuple(most[: 1 + draws.below(2)]) or ("generic",)
-    return Closing(
-        goals=tuple(goal for goal in GOALS if goal in card.goals),
-        clarity=_clarity(card, state, draws),
-        fit=name,
-        off=off if level > 1 else (),
-        branches={full: _rating(state, branch, mean) for branch, full in _BRANCH.items()},
-    )
-
-
-def _clarity(card: Card, state: State, draws: Draws) -> str:
-    """The answer to Q2, by how much shows and whether it was mixed."""
-    mixed = [len({POLARITY[tag.emotion] for tag in past.tags}) > 1 for past in state.past]
-    if sum(mixed) * 2 > len(mixed):
-        return "mixed"
-    usual = {"names it": "clear", "shows it": "implied", "between the lines": "implied", "hardly": "unclear"}
-    return usual[card.openness] if draws.yes(0.75) else draws.pick(("clear", "implied", "unclear"))
-
-
-def _rating(state: State, branch: str, mean: float) -> int:
-    """How well the replies met the wishes of a branch, 1–7, drawn towards the whole."""
-    own = [
-        past.read[question] == want
-        for past in state.past
-        for question, want in past.wishes.items()
-        if BINARY_BRANCHES[question] == branch and want != "na" and question in past.read
-    ]
-    share = 0.5 * mean + 0.5 * (fmean(own) if own else mean)
-    return min(7, max(1, round(1 + 6 * (share - 0.55) / 0.43)))
 
 
 def _unit(value: float) -> float:

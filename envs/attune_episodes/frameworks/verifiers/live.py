@@ -22,9 +22,9 @@ from attune_episodes.frameworks.verifiers.run import SUCCESS, IncompleteEpisodeE
 from attune_episodes.frameworks.verifiers.tasks import NotPlayableError
 from attune_episodes.frameworks.verifiers.traces import AnyEpisode, AnyTask, AnyTrace
 from attune_episodes.people.cards import PARTS, Card
+from attune_episodes.people.closing import FIT
 from attune_episodes.people.endpoint import answerer, people_of
 from attune_episodes.people.live import Answerer, LiveEpisode
-from attune_episodes.people.state import FIT
 from attune_episodes.play.asking import patient
 
 LIVE_ID: Final = "attune-live"
