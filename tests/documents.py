@@ -78,5 +78,5 @@ def run_shell(text: str, folder: str) -> list[str]:
 
 if __name__ == "__main__":
     for page in sys.argv[1:]:
-        with tempfile.TemporaryDirectory() as empty:
+        with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):
             print(*check_document(ROOT / page, empty, write=True), sep="\n")

@@ -137,10 +137,10 @@ def test_a_floor_bounds_what_an_unreadable_reply_costs_and_leaves_the_rest() -> 
     about = conversation(turn(judgements=[judgement("B1", "yes", "yes")], tags=[]))
     said = Assess((), {"B1": "yes"}, {"B1": "yes"})
     skill, bounded = RewardSpec.preset("skill"), RewardSpec.preset("skill_bounded")
-    # baselines: feelings .1894 and .3044, what was done .8150, what was wanted .8341; -n/(1 - n) is -.2336,
-    # -.4375, -4.4050, -5.0289
+    # baselines: feelings .1643 and .4251, what was done .8178, what was wanted .8421; -n/(1 - n) is -.1965,
+    # -.7394, -4.4893, -5.3344
     lost, unbounded = (score_request(about, "assess", 1, None, spec).value for spec in (bounded, skill))
-    felt = 0.24 * -(0.2336 + 0.4375) / 2
+    felt = 0.24 * -(0.1965 + 0.7394) / 2
     assert lost == pytest.approx((felt + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
-    assert unbounded == pytest.approx((felt + 0.49 * -(4.4050 + 5.0289) / 2) / 0.73, abs=1e-3)
+    assert unbounded == pytest.approx((felt + 0.49 * -(4.4893 + 5.3344) / 2) / 0.73, abs=1e-3)
     assert score_request(about, "assess", 1, said, bounded).value == pytest.approx(1.0)

@@ -44,7 +44,7 @@ def test_a_corpus_wins_over_a_path_and_a_path_over_a_mixture_and_a_dataset(
     assert len(load("sample")) == 20
     assert len(load(Path("sample"))) == 20
     assert len(load("./sample")) == 1
-    assert len(load("written:test")) == 22
+    assert len(load("written:test")) == 28
     assert len(load("./written:test")) == 1
     assert len(Source("sample+written")) == 1
     assert len(load("owner/name")) == 1
