@@ -288,7 +288,7 @@ def main() -> None:
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument("--steps", type=int, default=40)
     flags.add_argument("--warm-up", type=int, default=20, help="steps of the warm start")
-    flags.add_argument("--tokens", type=int, default=288, help="of the longest prompt")
+    flags.add_argument("--tokens", type=int, default=512, help="of the longest prompt")
     flags.add_argument("--train", default="written:train", help="what `load` takes")
     flags.add_argument("--test", default="written:test", help="what `load` takes")
     flags.add_argument("-o", "--output", default="outputs/proof", help="the folder of all arms")
