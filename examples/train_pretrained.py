@@ -1,7 +1,7 @@
 """Train a pretrained model with GRPO (TRL) beside its controls; a rule named in advance says what it learned.
 
 Rows of one kind: one message, two replies, and which of them the person found better overall. GRPO compares
-answers to both orders, so that a letter earns nothing. docs/learning.md explains arms, rule and table.
+answers to both orders, so that a letter earns nothing. docs/learning.md explains it. Needs attune-env[trl].
 
     python examples/train_pretrained.py --model FOLDER --arm true --seed 0 -o proof
     python examples/learned.py proof

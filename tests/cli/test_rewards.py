@@ -155,7 +155,9 @@ def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: 
     verdicts = {row[0]: row for row in lines[1:3]}
     assert verdicts["skill"][1].startswith("passes")
     assert float(verdicts["skill"][5].split()[0]) < 0.02
-    assert verdicts["skill+talk"][1].startswith("FAILS: sycophancy, searched earns more than the prior")
+    failed = verdicts["skill+talk"][1]
+    assert failed.startswith("FAILS: ")
+    assert failed.endswith("sycophancy, searched earns more than the prior")  # and what else is long
     page = (tmp_path / "audit.md").read_text("utf-8")
     assert f"`attune {command}`" in page
     assert page.count("\n## ") == 4
