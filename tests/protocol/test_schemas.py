@@ -96,6 +96,7 @@ def test_answers_that_parse_would_not_read_are_refused() -> None:
         ("assess", ("emotions", 0, "emotion"), "Wistful"),
         ("assess", ("emotions", 0, "intensity"), 8),
         ("assess", ("emotions",), None),
+        ("assess", ("emotions",), 21 * [{"emotion": "Proud", "intensity": 1}]),  # more than there are
         ("prefer", ("picks", "1"), "C"),
         ("prefer", ("picks", "13"), "A"),
         ("reflect", ("post_panas", "Proud"), 0),

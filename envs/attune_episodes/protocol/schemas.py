@@ -36,9 +36,17 @@ def choice_schema(names: Sequence[str], *values: str) -> Schema:
     return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 
+def list_schema(items: Schema, most: int) -> Schema:
+    """Schema of a list of at most so many items, of any length where that is 0.
+
+    A small model that is held to a list without an end can go on until its answer is cut.
+    """
+    return {"type": "array", "items": items} | ({"maxItems": most} if most else {})
+
+
 def tags_schema() -> Schema:
     """Schema of a list of feelings, each with its intensity."""
-    return {"type": "array", "items": deepcopy(_TAG)}
+    return list_schema(deepcopy(_TAG), len(EMOTIONS))
 
 
 def answer_schema(
@@ -74,8 +82,8 @@ def answer_schema(
         properties = {
             PANAS_CHANGE if changes else PANAS_ITEMS: panas,
             **one,
-            "q1_lookingFor": {"type": "array", "items": one["q1_lookingFor"]},
-            "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
+            "q1_lookingFor": list_schema(one["q1_lookingFor"], len((options or {})["q1_lookingFor"])),
+            "q3_followUp_whatFeltOff": list_schema({"type": "string"}, 0),
             "fourBranchScores": scale_schema(BRANCHES, 1, 7),
         }
     else:
