@@ -1,6 +1,7 @@
 """Remake the pictures of the README and the docs, with Debian's Chromium.
 
-python -m tools.picture [report] [study]
+python -m tools.picture report RESULTS    # of models and baselines over the sample, as in docs/learning.md
+python -m tools.picture study
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -42,11 +44,15 @@ def shoot(folder: Path, address: str, name: str, size: str) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def report(folder: Path) -> None:
-    """The report on every built-in policy over the sample."""
-    demo = (sys.executable, "-m", "attune_env", "demo", "-o", "demo")
-    subprocess.run(demo, check=True, cwd=folder, capture_output=True)
-    shoot(folder, (folder / "demo" / "report" / "report.html").as_uri(), "report.png", REPORT)
+def report(folder: Path, results: str) -> None:
+    """The report on results over the sample."""
+    scores = folder / "scores.json"
+    for command in (
+        ("score", "--results", results, "--data", "sample", "--scoring", "strict", "--output", str(scores)),
+        ("report", str(scores), "-o", str(folder / "report")),
+    ):
+        subprocess.run((sys.executable, "-m", "attune_env", *command), check=True, capture_output=True)
+    shoot(folder, (folder / "report" / "report.html").as_uri(), "report.png", REPORT)
 
 
 def study(folder: Path) -> None:
@@ -67,10 +73,11 @@ def study(folder: Path) -> None:
 
 
 def main() -> None:
-    """Remake the pictures that are named, or all."""
-    for name in sys.argv[1:] or ("report", "study"):
-        with tempfile.TemporaryDirectory() as folder:
-            {"report": report, "study": study}[name](Path(folder))
+    """Remake the picture that is named."""
+    makers: dict[str, Callable[..., None]] = {"report": report, "study": study}
+    name, *given = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        makers[name](Path(folder), *given)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from attune_data.format.affect import EMOTIONS
 from attune_data.format.constants import BRANCHES, Q3_NEGATIVE
-from attune_env.study.design import Question
 from attune_env.study.events import State, Store
 from attune_env.study.fields import MOST_OF_A_LINE, Field, Form, read_form
 from attune_env.study.folder import Study
+from attune_env.study.questions import Question
 from attune_env.study.view import View
 
 ANSWERS: Final = ("yes", "no", "na")

@@ -10,9 +10,9 @@ from typing import Any
 
 from attune_data.format.constants import PAIRWISE_IDS, RESPONSES
 from attune_data.seeding import digest
-from attune_env.study.design import QuestionPage
 from attune_env.study.events import State
 from attune_env.study.folder import Study
+from attune_env.study.questions import QuestionPage
 
 
 @dataclass(frozen=True)
