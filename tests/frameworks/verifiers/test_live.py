@@ -49,6 +49,19 @@ def test_an_episode_is_a_conversation_and_its_reward_the_total_of_the_live_episo
         assert conversation_from(json.loads(json.dumps(about["record"])), "live").origin == "played"
 
 
+def test_a_server_that_fails_each_call_once_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "plan.jsonl"
+    path.write_text(plan_text(plan(1, 11)), encoding="utf-8")
+    found = []
+    for faults in ([], ["503,retry_after=0,first=1"]):
+        with serve(Script(), faults) as server:
+            env = environment({"people": str(path), "person": f"lab/person@{server.url}"})
+            ((trace,),) = (episode.traces for episode in episodes(env, server.url))
+            found.append(trace.info[INFO])
+            assert server.facts()["statuses"].keys() == ({"200", "503"} if faults else {"200"})
+    assert found[0] == found[1]
+
+
 def test_people_that_nobody_plays_are_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "plan.jsonl"
     path.write_text(plan_text(plan(2, 11)), encoding="utf-8")
