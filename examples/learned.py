@@ -132,7 +132,7 @@ class Outcome:
         for line in ("warm", "surface"):
             if line in self.arms:
                 right.axhline(height := self.mean(line).mean(), color="C7", linewidth=0.8)
-                right.annotate(line, (len(arms) - 0.5, height), ha="right", va="bottom", fontsize=8)
+                right.annotate(line, (-0.4, height), va="bottom", fontsize=8)
         left.set(xlabel="step", ylabel="reward, mean of ten steps")
         right.set(xticks=range(len(arms)), xticklabels=arms, ylabel="points", xlim=(-0.5, len(arms) - 0.5))
         for axes in (left, right):
