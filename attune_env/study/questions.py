@@ -89,5 +89,5 @@ class QuestionPage(Part):
 
     @property
     def id(self) -> str:
-        """What its step is called: pages may be added before it while a study is running."""
+        """The name of its step, which stays the same when pages are added before it during a study."""
         return self.questions[0].name
