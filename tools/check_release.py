@@ -88,7 +88,7 @@ def main() -> None:
         assert all(str(work) in file for file in facts["files"]), facts
         assert facts["conversations"] >= 16, facts
         assert abs(facts["oracle"] - 1) < 1e-12, facts
-        assert facts["trained"] == "own", facts
+        assert facts["trained"] == "played", facts
         printed = run(python.with_name("attune"), "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()

@@ -11,7 +11,7 @@ from attune_env.ladder.rungs import SURFACE, WITHIN, Rung
 from attune_env.ladder.tasks import DID, TASKS
 from attune_env.tables.cells import Cell, interval_text
 from attune_env.tables.table import Table
-from attune_rewards.bootstrap import RESAMPLES, Interval
+from attune_rewards.bootstrap import MEANINGFUL, RESAMPLES, Interval
 
 MADE_BY: Final = "attune data ladder"
 CHANCE: Final = 0.5
@@ -69,7 +69,7 @@ def _notes(rungs: Sequence[Rung]) -> list[str]:
     if crossed:
         notes.append(f"Fitted without the people who are read, fold by fold: {', '.join(crossed)}.")
     if any(rung.value.few for rung in rungs):
-        notes.append("† fewer than 5 participants: the interval is not meaningful.")
+        notes.append(f"† fewer than {MEANINGFUL} participants: the interval is not meaningful.")
     if any(rung.missing for rung in rungs):
         notes.append(
             "no labels, few labels: of the test data; nothing to fit: the fitted source has too few labels."

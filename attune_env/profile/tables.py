@@ -12,7 +12,7 @@ from attune_env.profile.request import template_fingerprint
 from attune_env.profile.scoring import FieldScore, ModelScores
 from attune_env.tables.cells import Cell
 from attune_env.tables.table import Table
-from attune_rewards.bootstrap import LEVEL, RESAMPLES
+from attune_rewards.bootstrap import LEVEL, MEANINGFUL, RESAMPLES
 
 SCORES = f"scores of {KIND}"
 """The marker of a file of scores."""
@@ -32,7 +32,7 @@ def score_table(scores: ModelScores) -> Table:
             means = found["prior"].mean, found["constant"].mean
             rows.append((one.field, measure, found["value"], *means, found["gain"], one.scored, one.people))
     notes = [
-        "95% intervals by resampling participants (†: fewer than 5)",
+        f"95% intervals by resampling participants (†: fewer than {MEANINGFUL})",
         "prior: the best constants of the other participants; constant: the best of these very conversations",
         "gain: over the better of the two, more is better, for errors too; an interval with 0 shows none",
         "unanswered counts as the worst answer; what was not stated is not scored",

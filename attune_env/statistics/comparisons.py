@@ -20,6 +20,8 @@ from attune_rewards.bootstrap import RESAMPLES, Array, Bootstrap, Interval, know
 
 ALPHA: Final = 0.05
 """Family-wise error rate of the corrected tests: 1 - the level of the intervals."""
+TESTABLE: Final = 6
+"""Units from which a sign-flip test can reject: if all n differ in one direction, p is 2 / 2ⁿ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import numpy as np
 from attune_env.report.analyses.analysis import Analysis
 from attune_env.report.analyses.study import Absent, Study, label_of
 from attune_env.results.samples import sample_spread, split_sample
-from attune_env.statistics.comparisons import ALPHA
+from attune_env.statistics.comparisons import ALPHA, TESTABLE
 from attune_env.statistics.score_table import Key
 from attune_env.tables.cells import HOLM, Column
 from attune_env.tables.groups import LEADERBOARD, METRICS
 from attune_env.tables.labels import counted, quoted, role_of, short_names
 from attune_env.tables.table import Table
-from attune_rewards.bootstrap import MEANINGFUL, Interval
+from attune_rewards.bootstrap import Interval
 from attune_rewards.metrics.metric import Metric
 
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too little data"
@@ -164,7 +164,7 @@ def _limits(study: Study, keys: Sequence[Key], baseline: Key) -> list[str]:
 
 def verdict_of(difference: Interval, p: float | None) -> str:
     """Above, indistinguishable, below or too little data, by the corrected p."""
-    if not difference.meaningful:
+    if difference.units < TESTABLE:
         return FEW
     if p is None or p >= ALPHA:
         return SAME
@@ -178,7 +178,7 @@ VERDICT = Analysis(
     "Each model's strict Composite, in which an unanswered question earns 0, minus that of {baseline}, "
     "paired by conversation, with a 95% interval over {units}. "
     "'Above' and 'below' mean p < 0.05 in a sign-flip test over {units}, Holm-corrected over the models; "
-    f"with fewer than {MEANINGFUL} {{units}}, there is too little data.",
+    f"with fewer than {TESTABLE} {{units}} no difference could, so there is too little data.",
     verdict_tables,
     against="Does a model do better than {baseline}?",
     chapter="The answer",
