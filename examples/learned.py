@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,16 +20,24 @@ BEATEN: Final = ("shuffled", "random", "warm", "prior", "asked", "surface")
 SEEDS: Final = 5
 SHARE: Final = 0.8
 """Of the seeds in which it has to."""
-HEADS: Final = (
-    "arm", "points by seed", "`true` less it", "swapped", "less swapped", "nats", "says", "A", "as `true`",
-    "read", "perplexity", "agrees: right, wrong", "tokens", "seconds",
+LIKE: Final = (
+    "surface", "edit", "words", "reader", "not-the-recorded", "shorter-reply", "shorter-words",
+    "warmer-reply",
 )  # fmt: skip
-SHOWN: Final = (
-    (("attune/parse_rate",), np.mean, ".0%"), (("perplexity",), np.mean, ".1f"),
-    (("agrees_right", "agrees_wrong"), np.mean, "+.2f"), (("num_tokens",), np.max, ",.0f"),
-    (("train_runtime",), np.max, ",.0f"),
-)  # fmt: skip
-"""Columns of a run, the number of what a trainer logged at each step, and its format."""
+"""What a model's choices are compared with."""
+TOLD: Final[Mapping[str, tuple[str, Callable[[Any], Any], str]]] = {
+    "right labels": ("right", np.mean, ".0%"),
+    "read, first": ("attune/parse_rate", lambda steps: np.mean(steps[:10]), ".0%"),
+    "last steps": ("attune/parse_rate", lambda steps: np.mean(steps[-10:]), ".0%"),
+    "no spread": ("frac_reward_zero_std", np.mean, ".0%"),
+    "KL": ("kl", lambda steps: np.mean(steps[-10:]), ".3f"),
+    "perplexity": ("perplexity", np.mean, ".1f"),
+    "yes, right": ("agrees_right", np.mean, "+.2f"),
+    "yes, wrong": ("agrees_wrong", np.mean, "+.2f"),
+    "tokens": ("num_tokens", np.max, ",.0f"),
+    "seconds": ("train_runtime", np.sum, ",.0f"),
+}
+"""Column -> what a run or its trainer logged, the number of it, and its format."""
 
 
 class Outcome:
@@ -38,15 +46,20 @@ class Outcome:
     def __init__(self, folder: Path) -> None:
         self.arms: dict[str, list[dict[str, Any]]] = {}
         for file in sorted(folder.glob("*-*.json")):
-            self.told = json.loads(file.read_text(encoding="utf-8"))
-            self.arms.setdefault(self.told["arm"], []).append(self.told)
-        self.sides = np.array([1.0 if winner == "A" else -1.0 for winner in self.told["winners"]])
+            run = json.loads(file.read_text(encoding="utf-8"))
+            self.arms.setdefault(run["arm"], []).append(run)
+            self.told = run
+        asked = {json.dumps([run["prompts"], run["winners"]]) for runs in self.arms.values() for run in runs}
+        if len(asked) != 1:
+            raise SystemExit(f"{folder}: found runs about {len(asked)} tests, expected runs about one")
         people = self.told["people"]
         self.boot = Bootstrap(len(people), people)
 
     def toward(self, run: dict[str, Any], column: str = "leans") -> Any:
         """By how many nats each answer is to the person's choice: comparisons by the two orders."""
-        return np.array(run[column]) * np.stack([self.sides, -self.sides], axis=1)
+        winners = run["seen_winners" if column == "seen" else "winners"]
+        sides = np.array([1.0 if winner == "A" else -1.0 for winner in winners])
+        return np.array(run[column]) * np.stack([sides, -sides], axis=1)
 
     def points(self, run: dict[str, Any], column: str = "leans") -> Any:
         """1 where both orders together lean to the person's choice, 0.5 if they cancel, else 0."""
@@ -60,27 +73,64 @@ class Outcome:
         """The mean over comparisons with its interval over participants."""
         return self.boot.intervals(values[:, None])[0]
 
-    def rows(self) -> Iterator[list[str]]:
-        """The cells of the table, arm by arm."""
-        true = [self.points(run) for run in self.arms.get("true", [])]
+    def outcomes(self) -> Iterator[list[str]]:
+        """What each arm earns, by seed."""
+        longer = self.points(self.arms["longer-reply"][0]) == 1
+        yield [
+            "arm",
+            "points",
+            "`true` less it",
+            "longer won",
+            "seen",
+            "swapped",
+            "less swapped",
+            "says",
+            "A",
+        ]
         for arm, runs in self.arms.items():
-            cells = [arm, " ".join(f"{100 * self.points(run).mean():.1f}" for run in runs)]
-            other = true if arm != "true" else []
-            cells.append(text(self.interval(self.mean("true") - self.mean(arm))) if other else "")
-            cells.append(f"{self.mean(arm, 'swapped').mean():.1f}")
-            cells.append(text(self.interval(self.mean(arm) - self.mean(arm, "swapped"))))
-            nats = [self.toward(run).mean(axis=1) for run in runs]
-            known = "perplexity" in runs[0]  # a model, not a policy
-            cells.append(f"{np.mean(nats):+.3f} ± {np.std(nats):.2f}" if known else "")
-            cells.append(f"{100 * np.mean([self.toward(run) > 0 for run in runs]):.1f}")
-            cells.append(f"{np.mean([np.array(run['leans']) > 0 for run in runs]):.0%}")
-            alike = [1 - abs(one - self.points(run)).mean() for one in other for run in runs]
-            cells.append(f"{np.mean(alike):.0%}" if alike else "")
-            for names, number, form in SHOWN:
-                logged = [run for run in runs if run.get(names[0])]
-                values = [np.mean([number(run[name]) for run in logged]) for name in names if logged]
-                cells.append(", ".join(format(value, form) for value in values))
-            yield cells
+            seen = [self.points(run, "seen") for run in runs if run.get("seen")]
+            yield [
+                arm,
+                by_seed(100 * self.points(run).mean() for run in runs),
+                ", ".join(self.less(arm)) if arm != "true" else "",
+                by_seed(100 * self.points(run)[longer].mean() for run in runs),
+                by_seed(100 * one.mean() for one in seen),
+                by_seed(100 * self.points(run, "swapped").mean() for run in runs),
+                text(self.interval(self.mean(arm) - self.mean(arm, "swapped"))),
+                by_seed(100 * (self.toward(run) > 0).mean() for run in runs),
+                by_seed(100 * (np.array(run["leans"]) > 0).mean() for run in runs),
+            ]
+
+    def less(self, arm: str) -> Iterator[str]:
+        """By how much `true` is above an arm, each seed above the same seed where there are several."""
+        others = {run["seed"]: run for run in self.arms[arm]}
+        for run in self.arms.get("true", []):
+            other = others.get(run["seed"]) if len(others) > 1 else self.arms[arm][0]
+            if other:
+                yield text(self.interval(100 * (self.points(run) - self.points(other))))
+
+    def alike(self) -> Iterator[list[str]]:
+        """How often each model chooses as what needs no model does."""
+        like = [name for name in LIKE if name in self.arms]
+        yield ["run", *like]
+        for arm, runs in self.arms.items():
+            for run in runs:
+                if "perplexity" in run:
+                    own = self.points(run)
+                    shares = [1 - abs(own - self.points(self.arms[name][0])).mean() for name in like]
+                    yield [f"{arm}, {run['seed']}", *(f"{share:.0%}" for share in shares)]
+
+    def told_of(self) -> Iterator[list[str]]:
+        """What the runs and their trainers say of themselves, and the guard."""
+        yield ["run", *TOLD]
+        for arm, runs in self.arms.items():
+            for run in runs:
+                if "perplexity" in run:
+                    cells = [
+                        format(number(run[name]), form) if run.get(name) is not None else ""
+                        for name, number, form in TOLD.values()
+                    ]
+                    yield [f"{arm}, {run['seed']}", *cells]
 
     def verdict(self) -> str:
         """Whether the comparisons count as learned, by the rule of docs/learning.md."""
@@ -88,20 +138,27 @@ class Outcome:
         if missing:
             return f"no verdict: {', '.join(missing)} not run"
         points = {arm: {r["seed"]: self.points(r).mean() for r in runs} for arm, runs in self.arms.items()}
-        bars = {arm: max(by_seed.values()) for arm, by_seed in points.items()}
-        won = [
-            all(own > points[arm].get(seed, bars[arm]) for arm in BEATEN)
-            for seed, own in points["true"].items()
-        ]
+        paired = [seed for seed in points["true"] if all(seed in points[arm] for arm in BEATEN[:2])]
+        if not paired:
+            return "no verdict: no seed has true, shuffled and random"
+        lost = {
+            seed: [
+                arm
+                for arm in BEATEN
+                if points["true"][seed] <= points[arm].get(seed, max(points[arm].values()))
+            ]
+            for seed in paired
+        }
+        won = [seed for seed in paired if not lost[seed]]
         gap = self.interval(self.mean("true") - self.mean("true", "swapped"))
         falls = gap.low is not None and gap.low > 0
-        facts = f"`true` is above {', '.join(BEATEN)} in {sum(won)} of {len(won)} seeds; "
-        facts += f"on swapped texts it loses {text(gap)}"
-        spare = SEEDS - round(SHARE * SEEDS)
-        if len(won) >= SEEDS:
-            return ("learned: " if falls and sum(won) >= SHARE * len(won) else "not learned: ") + facts
-        hope = falls and len(won) - sum(won) <= spare
-        return (f"undecided, {SEEDS - len(won)} seeds to go: " if hope else "not learned: ") + facts
+        bars = sorted({arm for arms in lost.values() for arm in arms}, key=BEATEN.index)
+        facts = f"`true` is above {', '.join(BEATEN)} in {len(won)} of {len(paired)} seeds"
+        facts += f" (not above {', '.join(bars)})" * bool(bars) + f"; on swapped texts it loses {text(gap)}"
+        if len(paired) >= SEEDS:
+            return ("learned: " if falls and len(won) >= SHARE * len(paired) else "not learned: ") + facts
+        hope = len(paired) - len(won) <= SEEDS - round(SHARE * SEEDS)
+        return (f"undecided, {SEEDS - len(paired)} seeds to go: " if hope else "not learned: ") + facts
 
     def answers(self, number: int = 3) -> Iterator[str]:
         """Short answers that the first `true` run moved most, to the right side and to the wrong one."""
@@ -140,6 +197,11 @@ class Outcome:
         figure.savefig(file)
 
 
+def by_seed(values: Iterable[float]) -> str:
+    """Numbers, seed by seed."""
+    return " ".join(f"{value:.1f}" for value in values)
+
+
 def text(found: Interval) -> str:
     """A difference with its interval."""
     return f"{found.mean:+.1f} [{found.low:+.1f}, {found.high:+.1f}]"
@@ -152,9 +214,14 @@ def main() -> None:
     flags.add_argument("--picture", type=Path, help="a file for the curves")
     given = flags.parse_args()
     outcome = Outcome(given.folder)
-    print(f"{len(outcome.sides)} comparisons, {outcome.boot.units} people; chance is 50, perfect 100\n")
-    for cells in ([*HEADS], ["---"] * len(HEADS), *outcome.rows()):
-        print("| " + " | ".join(cells) + " |")
+    print(
+        f"{len(outcome.told['winners'])} comparisons, {outcome.boot.units} people; chance is 50, perfect 100"
+    )
+    for table in (outcome.outcomes(), outcome.alike(), outcome.told_of()):
+        head, *rows = table
+        print()
+        for cells in (head, ["---"] * len(head), *rows):
+            print("| " + " | ".join(cells) + " |")
     machines = {run["machine"] for runs in outcome.arms.values() for run in runs if "machine" in run}
     print(f"\nmachine: {'; '.join(sorted(machines))}\nverdict: {outcome.verdict()}\n")
     if given.picture:

@@ -47,9 +47,31 @@ def outcome(folder: Path, true: list[int], *, swapped: int = 2, others: int = 5)
     ([9, 9], 2, "undecided, 3 seeds to go: "),
     ([9, 4], 2, "undecided, 3 seeds to go: "),  # four of five are still possible
     ([4, 4], 2, "not learned: "),
+    ([9], 9, "undecided, 4 seeds to go: "),  # the interval of what is lost may still leave 0
 ])  # fmt: skip
 def test_the_rule(tmp_path: Path, true: list[int], swapped: int, said: str) -> None:
     assert outcome(tmp_path, true, swapped=swapped).verdict().startswith(said)
+
+
+def test_a_seed_counts_with_its_controls_alone(tmp_path: Path) -> None:
+    outcome(tmp_path, [9] * 5)
+    for seed in range(1, 5):
+        (tmp_path / f"random-{seed}.json").unlink()
+    assert load_example("learned").Outcome(tmp_path).verdict().startswith("undecided, 4 seeds to go: ")
+
+
+def test_runs_about_different_tests_are_refused(tmp_path: Path) -> None:
+    outcome(tmp_path, [9])
+    other = json.loads((tmp_path / "random-0.json").read_text("utf-8")) | {"winners": ["B"] * 10}
+    (tmp_path / "random-0.json").write_text(json.dumps(other), encoding="utf-8")
+    with pytest.raises(SystemExit, match="found runs about 2 tests, expected runs about one"):
+        load_example("learned").Outcome(tmp_path)
+
+
+def test_what_is_not_beaten_is_named(tmp_path: Path) -> None:
+    found = outcome(tmp_path, [9, 9])
+    found.arms["surface"][0]["leans"] = leaning(10)
+    assert "in 0 of 2 seeds (not above surface); on swapped" in found.verdict()
 
 
 def test_an_arm_that_is_missing_leaves_no_verdict(tmp_path: Path) -> None:

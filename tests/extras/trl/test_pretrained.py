@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,34 +23,9 @@ def run(model: Path, out: Path, *flags: str) -> None:
         load_example("train_pretrained").main()
 
 
-def test_controls_keep_what_a_habit_earns_and_nothing_else() -> None:
-    example = load_example("train_pretrained")
-    items = example.pairs(TRAIN)
-    replies = [{*turn.responses.values()} for one in TRAIN for turn in one.turns]
-    assert len(items) == sum(3 if len(some) == 3 else 1 for some in replies)  # 1 where nothing was edited
-
-    def winners(some: list[Any]) -> list[tuple[frozenset[str], str]]:
-        return [(frozenset(item.kinds), item.won) for item in some]
-
-    others = example.shuffled(items, seed=1)
-    assert Counter(winners(others)) == Counter(winners(items))
-    assert winners(others) != winners(items)
-    moved = example.swapped(items)
-    assert winners(moved) == winners(items)
-    for item, other in zip(items, moved, strict=True):
-        assert other.turn.user_message == item.turn.user_message
-        assert not {*other.turn.responses.values()} & {*item.turn.responses.values()}
-
-
-def test_a_letter_earns_nothing_in_both_orders() -> None:
-    example = load_example("train_pretrained")
-    both = example.conversations(example.pairs(TRAIN))
-    assert len({one.conversation_id for one in both}) == len(both)
-    rows = training_dataset(both, stages=["prefer"], reward="skill_bounded")
-    for one, other in zip(both[::2], both[1::2], strict=True):
-        [pair], [turned] = one.turns[0].comparisons, other.turns[0].comparisons
-        assert (pair.response_a, pair.response_b) == (turned.response_b, turned.response_a)
-        assert {pair.winner, turned.winner} == {"A", "B"}
+def test_a_group_has_both_orders_by_turns() -> None:
+    example, task = load_example("train_pretrained"), load_example("comparisons")
+    rows = training_dataset(task.conversations(task.pairs(TRAIN)), stages=["prefer"], reward="skill_bounded")
     drawn = example.in_groups(rows).__getitems__([1, 1, 1, 1])  # as a loader draws four answers to the second
     assert [one["truth"] for one in drawn] == [rows[place]["truth"] for place in (2, 3, 2, 3)]
 
@@ -69,27 +42,26 @@ def test_an_arm_is_trained_measured_kept_and_not_made_again(
     for arm in ("true", "shuffled", "random", "supervised"):
         run(saved, tmp_path / "out", "--arm", arm, *data)
     outcome = load_example("learned").Outcome(tmp_path / "out")
-    kept = {
-        "prior",
-        "asked",
-        "surface",
-        "untrained",
-        "few-shot",
-        "warm",
-        "true",
-        "shuffled",
-        "random",
-        "supervised",
-    }
-    assert kept < set(outcome.arms)
-    assert {len(outcome.points(one)) for [one] in outcome.arms.values()} == {len(outcome.sides)}
+    models = {"untrained", "few-shot", "warm", "true", "shuffled", "random", "supervised"}
+    assert set(outcome.arms) == {*load_example("comparisons").BASELINES, *models}
+    assert {len(outcome.points(one)) for [one] in outcome.arms.values()} == {len(outcome.told["winners"])}
     assert outcome.mean("prior").mean() == 50  # the same letter in both orders
     [true] = outcome.arms["true"]
     assert len(true["reward"]) == len(true["kl"]) == 4
+    assert len(true["seen"]) == len(true["seen_winners"]) == 8  # two comparisons a step
+    assert true["right"] == 1 > outcome.arms["shuffled"][0]["right"]
+    head, *rows = outcome.outcomes()
+    assert {len(row) for row in rows} == {len(head)}
+    assert [row[0] for row in list(outcome.alike())[1:]] == [
+        f"{one}, 0" for one in outcome.arms if one in models - {"few-shot"}
+    ]
+    assert len([*outcome.told_of()]) == 7
     assert (tmp_path / "out" / "true-0" / "adapter_model.safetensors").exists()
     capsys.readouterr()
     run(saved, tmp_path / "out", "--arm", "true", *data)
     assert "true-0.json is there" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match=r"recipe.json: these runs were made with .* give another --output"):
+        run(saved, tmp_path / "out", "--arm", "true", *data[:-1], "5")
 
 
 def test_benchmark_records_are_refused(saved: Path, tmp_path: Path) -> None:
