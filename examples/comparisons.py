@@ -61,13 +61,14 @@ class Pair:
             yield self.whole.model_copy(update={"conversation_id": name, "turns": turns})
 
 
-def pairs(data: Iterable[Conversation]) -> list[Pair]:
-    """The comparisons of two replies overall."""
+def pairs(data: Iterable[Conversation], edits: bool = True) -> list[Pair]:
+    """The comparisons of two replies overall; without `edits`, those of the assistants' replies alone."""
     return [
         Pair(whole, turn, kinds := (pair.response_a, pair.response_b), won := kinds[pair.winner == "B"], won)
         for whole, turn in ((whole, turn) for whole in data for turn in whole.turns)
         for pair in turn.comparisons
         if pair.question_id == "general" and pair.winner is not None
+        if edits or "human" not in (pair.response_a, pair.response_b)
     ]
 
 

@@ -20,6 +20,8 @@ BEATEN: Final = ("shuffled", "random", "warm", "prior", "asked", "surface")
 SEEDS: Final = 5
 SHARE: Final = 0.8
 """Of the seeds in which it has to."""
+MODELS: Final = ("true", "shuffled", "random", "supervised", "warm", "few-shot", "untrained")
+"""What stands first, in this order."""
 LIKE: Final = (
     "surface", "edit", "words", "reader", "not-the-recorded", "shorter-reply", "shorter-words",
     "warmer-reply",
@@ -52,6 +54,7 @@ class Outcome:
         asked = {json.dumps([run["prompts"], run["winners"]]) for runs in self.arms.values() for run in runs}
         if len(asked) != 1:
             raise SystemExit(f"{folder}: found runs about {len(asked)} tests, expected runs about one")
+        self.arms = {arm: self.arms[arm] for arm in (*MODELS, *self.arms) if arm in self.arms}
         people = self.told["people"]
         self.boot = Bootstrap(len(people), people)
 
@@ -89,9 +92,11 @@ class Outcome:
         ]
         for arm, runs in self.arms.items():
             seen = [self.points(run, "seen") for run in runs if run.get("seen")]
+            whole = self.interval(self.mean(arm))
             yield [
                 arm,
-                by_seed(100 * self.points(run).mean() for run in runs),
+                by_seed(100 * self.points(run).mean() for run in runs)
+                + f" [{whole.low:.1f}, {whole.high:.1f}]",
                 ", ".join(self.less(arm)) if arm != "true" else "",
                 by_seed(100 * self.points(run)[longer].mean() for run in runs),
                 by_seed(100 * one.mean() for one in seen),
@@ -219,9 +224,8 @@ def main() -> None:
     )
     for table in (outcome.outcomes(), outcome.alike(), outcome.told_of()):
         head, *rows = table
-        print()
-        for cells in (head, ["---"] * len(head), *rows):
-            print("| " + " | ".join(cells) + " |")
+        lines = (head, ["---"] * len(head), *rows) if rows else ()
+        print("", *("| " + " | ".join(cells) + " |" for cells in lines), sep="\n")
     machines = {run["machine"] for runs in outcome.arms.values() for run in runs if "machine" in run}
     print(f"\nmachine: {'; '.join(sorted(machines))}\nverdict: {outcome.verdict()}\n")
     if given.picture:

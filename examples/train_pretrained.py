@@ -42,7 +42,7 @@ from attune_data import for_training, load
 from attune_env import row_reward, training_dataset
 from attune_episodes import plan
 
-ARMS: Final = ("warm", "true", "shuffled", "random", "supervised")
+ARMS: Final = ("baselines", "warm", "true", "shuffled", "random", "supervised")
 GPU: Final = torch.cuda.is_available()
 LOADED: Final[Any] = {"dtype": torch.float32, "device_map": "cuda" if GPU else "cpu"}
 PROMPTS, GENERATIONS = (16, 8) if GPU else (2, 4)  # comparisons in a step, and answers to each
@@ -78,9 +78,9 @@ class Lab:
         self.tokenizer = AutoTokenizer.from_pretrained(given.model, padding_side="left")
         self.tokenizer.pad_token = self.tokenizer.pad_token or self.tokenizer.eos_token
         for_training(learn := load(given.train))  # the guard, before the records get names of their own
-        self.every = pairs(learn)
+        self.every = pairs(learn, not given.without_edits)
         self.train = self.fitting(self.every)
-        self.test = self.fitting(pairs(load(given.test)))
+        self.test = self.fitting(pairs(load(given.test), not given.without_edits))
 
     def asks(self, items: Iterable[Pair]) -> list[Any]:
         """Two requests for each comparison, one for each order."""
@@ -158,16 +158,20 @@ class Lab:
         more |= {"max_length": None, "train_sampling_strategy": "sequential"}
         return self.trained(model, SFTTrainer, SFTConfig, name, {"train_dataset": data}, **more)
 
+    def baselines(self) -> None:
+        """Ask what needs no model."""
+        baselines = Baselines(self.every, self.settings)
+        for name in BASELINES:
+            answers = {"leans": self.test, "swapped": swapped(self.test)}
+            self.keep(name, {column: baselines.answers(name, some) for column, some in answers.items()})
+
     def warm(self) -> Path:
         """The warm start: trained on replies drawn by chance, so that it knows the form and nothing else."""
         folder, draw = self.out / "warm", random.Random(0)
         if (self.out / "warm-0.json").exists():
             return folder
         model: Any = AutoModelForCausalLM.from_pretrained(self.given.model, **LOADED)
-        baselines = Baselines(self.every, self.settings)
-        for name in BASELINES:
-            answers = {"leans": self.test, "swapped": swapped(self.test)}
-            self.keep(name, {column: baselines.answers(name, some) for column, some in answers.items()})
+        self.baselines()
         self.keep("untrained", self.measured(model))
         few = sorted(self.train, key=lambda item: len(str(item.turn)))[:1]  # in both orders
         solved = zip(self.asks(few), told(few), strict=True)
@@ -188,15 +192,12 @@ class Lab:
         if (done := self.out / f"{name}.json").exists():
             print(f"{done} is there")
             return
-        start = self.warm()
-        if arm == "warm":
-            return
 
         def dealt(**given: Any) -> list[float | None]:
             found = row_reward(**given)  # of a batch, dealt out to its answers by chance
             return draw.sample(found, len(found))
 
-        model: Any = AutoModelForCausalLM.from_pretrained(start, **LOADED)
+        model: Any = AutoModelForCausalLM.from_pretrained(self.warm(), **LOADED)
         items = draw.sample(shuffled(self.train, seed) if arm == "shuffled" else self.train, len(self.train))
         more: dict[str, Any] = {"max_steps": steps, "seed": seed, "learning_rate": 1e-4 if GPU else 5e-4}
         if arm == "supervised":
@@ -222,11 +223,18 @@ def main() -> None:
     flags.add_argument("--steps", type=int, default=32)
     flags.add_argument("--warm-up", type=int, default=20, help="steps of the warm start")
     flags.add_argument("--tokens", type=int, default=448, help="of the longest prompt")
+    flags.add_argument("--without-edits", action="store_true", help="only comparisons of assistants' replies")
     flags.add_argument("--train", default="written:train", help="what `load` takes")
     flags.add_argument("--test", default="written:test", help="what `load` takes")
     flags.add_argument("-o", "--output", default="outputs/proof", help="the folder of all arms")
     given = flags.parse_args()
-    Lab(given).run(given.arm, given.seed, given.steps)
+    lab = Lab(given)
+    if given.arm == "baselines":
+        lab.baselines()
+    elif given.arm == "warm":
+        lab.warm()
+    else:
+        lab.run(given.arm, given.seed, given.steps)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ def test_controls_keep_what_a_habit_earns_and_nothing_else() -> None:
     replies = [{*turn.responses.values()} for one in TRAIN for turn in one.turns]
     assert len(items) == sum(3 if len(some) == 3 else 1 for some in replies)  # 1 where nothing was edited
 
+    assert {one for item in task.pairs(TRAIN, edits=False) for one in item.kinds} == {"original", "alternate"}
+
     others = task.shuffled(items, seed=1)
     assert Counter(winners(others)) == Counter(winners(items))
     assert winners(others) != winners(items)
