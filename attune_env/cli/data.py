@@ -299,4 +299,4 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
     print(f"wrote {number} {noun} to {output}: {imported.dataset}, provenance imported")
     print(f"licence {imported.licence}: credit the source in anything you make from these conversations")
     if imported.origin.non_commercial:
-        print("non-commercial: neither these conversations nor what you make from them may be sold")
+        print("non-commercial: no commercial use of these conversations, or of what you make from them")

@@ -53,6 +53,11 @@ def ids(where: str, data: Conversations = PEOPLE) -> str:
     return "".join(c.conversation_id for c in select(data, where))
 
 
+def test_a_truth_value_that_does_not_occur_is_no_slip() -> None:
+    # e has consented; the others do not say
+    assert ids("consented=false|unknown") == "abcdf"
+
+
 @pytest.mark.parametrize(("where", "want"), [
     ("diagnosis=ADHD", "a"),
     ("diagnoses = adhd | AUTISM  (asd)", "ad"),

@@ -93,7 +93,7 @@ def jsonl(path: Path) -> Iterator[Row]:
     except OSError as error:
         raise unreadable(path, error) from error
     if empty:
-        raise DataError(Problem(str(path), "", "an empty file", "one conversation per line"))
+        raise DataError(Problem(str(path), "", "an empty file", "one record per line"))
 
 
 def _record(path: Path, offset: int, length: int, where: str) -> Any:

@@ -105,7 +105,7 @@ def _is_saved(folder: Path) -> bool:
 def _parquet_files(path: Path) -> list[Path]:
     """The Parquet files that a path means, in order: itself, or those in a folder or in its `data`."""
     if not path.is_dir():
-        return [path] if path.suffix == PARQUET else []
+        return [path] if path.suffix.lower() == PARQUET else []
     if has_files(path):
         return []
     return sorted(path.glob(f"*{PARQUET}")) or sorted((path / PARQUET_FOLDER).glob(f"*{PARQUET}"))

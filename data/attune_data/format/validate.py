@@ -22,6 +22,7 @@ _EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
+    "finite_number": "a finite number",
     "tuple_type": "a list",
     "list_type": "a list",
     "bool_type": "true or false",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -14,10 +15,10 @@ from attune_data.files.conversations import Conversations
 from attune_data.format.affect import POLARITY
 from attune_data.format.schema import Conversation
 from attune_data.format.validate import conversation_from
-from attune_data.importing.identity import names_in
+from attune_data.importing.identity import names_in, prefix_of
 from attune_data.importing.imported import Imported, Left, LeftOut, gathered, stated, stretched
 from attune_data.importing.mapping import FeelingsMap, load_map
-from attune_data.importing.table import Row, read_table
+from attune_data.importing.table import Row, read_table, word
 
 REPLIES, NONE = "replies", "none"
 """The field of `metadata` that says that there are no replies, and its value: each `llmResponse` is ""."""
@@ -49,12 +50,14 @@ def import_feelings(
 
     Raises:
         DataError: the table or the map cannot be read, or a row has a label that the map does not name.
-        UnknownNameError: there is no map of that name.
+        SettingsError: a split of a table that has none.
+        UnknownNameError: there is no map or split of that name.
         MissingExtraError: `datasets` is needed and not installed.
     """
     mapping = load_map(FeelingsMap, map)
-    rows = read_table(str(table), mapping.table, split)
-    made = partial(_made, mapping=mapping, table=str(table))
+    by = Path(map).name
+    rows = read_table(str(table), mapping.table, split, mapping.used(), by)
+    made = partial(_made, mapping=mapping, prefix=prefix_of(mapping.origin, str(table), split))
     records = (
         (where, partial(made, number, read))
         for number, (where, read) in enumerate(_grouped(rows, mapping), 1)
@@ -71,23 +74,25 @@ _Read = Callable[[], list[Row]]
 def _grouped(
     rows: Iterable[tuple[str, Callable[[], Row]]], mapping: FeelingsMap
 ) -> Iterator[tuple[str, _Read]]:
-    """The rows of each conversation, with the place of the first."""
-    column = mapping.columns.conversation
-    if column is None:
-        for where, read in rows:
-            yield where, partial(lambda one: [one()], read)
-        return
-    together = groupby((read() for _, read in rows), lambda row: row.name(column, "columns.conversation"))
-    for _, group in together:
-        listed = list(group)
-        yield listed[0].where, partial(list, listed)
+    """The rows of each conversation, wherever they stand, with the place of the first."""
+    together: dict[object, list[tuple[str, Callable[[], Row]]]] = {}
+    for where, read in rows:
+        key: object = (where,)  # the row is alone: it is a conversation, or it raises again when it is made
+        if column := mapping.columns.conversation:
+            with suppress(DataError):
+                key = word(read().needed(column, "columns.conversation"))
+        together.setdefault(key, []).append((where, read))
+    for group in together.values():
+        yield group[0][0], partial(lambda reads: [read() for _, read in reads], group)
 
 
-def _made(number: int, read: _Read, left: Left, *, mapping: FeelingsMap, table: str) -> Conversation:
+def _made(number: int, read: _Read, left: Left, *, mapping: FeelingsMap, prefix: str) -> Conversation:
     """Convert the rows of one conversation."""
     rows, columns = read(), mapping.columns
     first = rows[0]
     for row in rows:
+        if columns.conversation is not None:
+            row.needed(columns.conversation, "columns.conversation")
         row.leave_out(mapping.skip)
     turns: list[dict[str, Any]] = []
     told: list[str] = []
@@ -110,7 +115,7 @@ def _made(number: int, read: _Read, left: Left, *, mapping: FeelingsMap, table: 
         raise DataError(Problem(first.where, columns.text, "no text", "a message"))
     bare = not any(turn["llmResponse"] for turn in turns)
     names = names_in(
-        first, table, number, mapping.origin, id=columns.conversation or columns.id, person=columns.person
+        first, prefix, number, mapping.origin, id=columns.conversation or columns.id, person=columns.person
     )
     metadata = mapping.origin.metadata | {
         "record": names.record,
@@ -126,10 +131,14 @@ def _exchanges(rows: list[Row], mapping: FeelingsMap, left: Left) -> Iterator[tu
     columns = mapping.columns
     if columns.speaker is None:
         for row in rows:
-            reply = None if columns.reply is None else row.name(columns.reply, "columns.reply")
-            yield [row], [mapping.clean(reply)] if reply else []
+            reply = None if columns.reply is None else row.cell(columns.reply)
+            yield [row], [mapping.clean(str(reply))] if reply is not None else []
         return
-    who = [row.name(columns.speaker, "columns.speaker") for row in rows]
+    who = [word(row.needed(columns.speaker, "columns.speaker")) for row in rows]
+    for row, one in zip(rows, who, strict=True):
+        if one not in list(dict.fromkeys(who))[:2]:
+            wanted = "at most two speakers in a conversation"
+            raise DataError(Problem(row.where, columns.speaker, f"a third one, {show(one)}", wanted))
     runs = [
         [row for row, _ in run]
         for _, run in groupby(zip(rows, who, strict=True), lambda one: one[1] == who[0])
@@ -149,7 +158,7 @@ def _tags(rows: list[Row], mapping: FeelingsMap, told: list[str], left: Left) ->
         found = {**_labelled(row, mapping, told), **_rated(row, mapping)}
         for emotion, intensity in found.items():
             tags[emotion] = max(tags.get(emotion) or 0, intensity or 0) or None
-    if mapping.ratings and not tags:
+    if mapping.columns.labels is None and not tags:
         raise LeftOut(UNFELT)
     return tags
 
@@ -158,16 +167,18 @@ def _labelled(row: Row, mapping: FeelingsMap, told: list[str]) -> _Tags:
     column = mapping.columns.labels
     if column is None:
         return {}
-    value = row.cell(column, "columns.labels", needed=True)
+    value = row.needed(column, "columns.labels")
     tags: _Tags = {}
     for label in value if isinstance(value, (list, tuple)) else [value]:
-        plain = str(label).strip()
+        plain = word(label)
         if (emotions := mapping.by_label.get(plain.casefold())) is None:
             known = ", ".join(map(one_line, mapping.labels))
-            advice = "add it to [labels] of the map, or to [skip], or leave such rows out with --skip-invalid"
-            raise DataError(
-                Problem(row.where, column, show(label), f"one of the map's labels: {known}", advice)
+            advice = (
+                f"add {show(plain)} to [labels] of {row.map}, or to [skip], "
+                "or leave such rows out with --skip-invalid"
             )
+            wanted = f"one of the map's labels: {known}"
+            raise DataError(Problem(row.where, column, show(label), wanted, advice))
         told.append(plain)
         if emotions:
             tags |= dict.fromkeys(emotions, _intensity(row, mapping))
@@ -192,7 +203,7 @@ def _intensity(row: Row, mapping: FeelingsMap) -> int | None:
 
 
 def _number(row: Row, column: str, mapping: FeelingsMap) -> float | None:
-    return row.number(column, "a rating", "correct the map or the row", *(mapping.scale or (1, 7)))
+    return row.number(column, *(mapping.scale or (1, 7)))
 
 
 def _notes(conversations: Conversations, mapping: FeelingsMap) -> Iterator[str]:
@@ -203,9 +214,10 @@ def _notes(conversations: Conversations, mapping: FeelingsMap) -> Iterator[str]:
         {POLARITY[tag.emotion] for tag in turn.mood_shift_tags} for turn in turns if turn.mood_shift_tags
     ]
     counts = Counter("both" if len(sides) > 1 else min(sides) for sides in tagged)
-    yield ", ".join(f"{counts[side]} turns {what}" for side, what in (
-        ("positive", "have only positive feelings"), ("negative", "only negative ones"), ("both", "both"),
-    ))  # fmt: skip
+    yield (
+        f"turns with only positive feelings: {counts['positive']}, with only negative ones: "
+        f"{counts['negative']}, with both: {counts['both']}"
+    )
     if bare := sum(not turn.llm_response for turn in turns):
         yield (
             f"{bare} of {len(turns)} turns have no reply: ask and train only for feelings "

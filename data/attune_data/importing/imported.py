@@ -206,7 +206,9 @@ def gathered(
             files[made.conversation_id] = where
             left += counted
     if not good:
-        nothing = Problem(source, "", "no conversations", f"at least one conversation of {origin.dataset}")
+        counts = ", ".join(f"{what}: {count}" for what, count in left.items() if count)
+        found = "no conversations" + (f"; left out are {counts}" if counts else "")
+        nothing = Problem(source, "", found, f"at least one conversation of {origin.dataset}")
         raise DataError(problems or nothing)
     reasons = {**_WHOLE, **reasons}
     reasons |= dict.fromkeys(sorted(left.keys() - reasons), BY_MAP)
@@ -248,6 +250,9 @@ def _count_annotated(conversations: Conversations) -> Iterator[Count]:
 
 def _given_away(conversations: Conversations) -> Iterator[str]:
     turns = [turn for conversation in conversations for turn in conversation.turns]
+    texts = {tuple((turn.user_message, *turn.responses.values()) for turn in c.turns) for c in conversations}
+    if again := len(conversations) - len(texts):
+        yield f"conversations with the texts of an earlier one: {again}"
     observed = [j.observed for turn in turns for j in turn.judgements if j.observed in YES_NO]
     if observed and "no" not in observed:
         yield f"all {len(observed)} observed answers are yes: a model that always says so has them all"

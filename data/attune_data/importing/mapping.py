@@ -5,23 +5,43 @@ Ready-made ones are the files of the folder `maps`; docs/importing.md has a tabl
 
 from __future__ import annotations
 
+import difflib
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from attune_data.errors import DataError, Problem, UnknownNameError
-from attune_data.format.fields import EmotionField, expected
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.format.fields import EmotionField
 from attune_data.format.validate import problems_of
+from attune_data.importing.delimited import Reading
 from attune_data.importing.imported import Origin
-from attune_data.importing.table import Reading
+from attune_data.importing.table import word
 from attune_data.jsonio import read_text
 
 FOLDER: Final = Path(__file__).parent / "maps"
 """The ready-made maps, `NAME.toml` each."""
+OWN_COMMANDS: Final = ("esconv", "prism")
+"""Data sets that are no tables: each has a command of its own."""
+
+
+def _wrong(found: str, expected: str) -> PydanticCustomError:
+    """The error for keys that do not go together."""
+    return PydanticCustomError("expected", "{expected}", {"found": found, "expected": expected})
 
 
 class _Part(BaseModel):
@@ -51,7 +71,7 @@ class Preferences(_Part):
     messages: str | None = None
     """The prompt to the replies: a text, or a list of chat messages."""
     replies: tuple[str, ...] = ()
-    """The columns of the replies; the first three are kept."""
+    """The columns of the replies; three are kept."""
     chats: tuple[str, ...] = ()
     """Instead of the two: the columns of whole chats that end with a reply."""
     winner: str | None = None
@@ -70,21 +90,25 @@ class Preferences(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
+        given = ", ".join(name for name, value in self if value) or "nothing"
         if bool(self.replies) == bool(self.chats) or bool(self.messages) != bool(self.replies):
-            raise expected("messages and replies, or chats")
+            raise _wrong(given, "messages and replies, or chats")
         if len(self.texts) < 2:
-            raise expected("the columns of at least two replies")
+            raise _wrong("one reply", "the columns of at least two replies")
         ways = [self.winner is not None, bool(self.ratings), self.preference is not None]
         if sum(ways) != 1:
-            raise expected("one of winner, ratings and preference")
+            raise _wrong(given, "one of winner, ratings and preference")
         if self.ratings and len(self.ratings) != len(self.texts):
-            raise expected("as many ratings as replies")
+            found = f"{len(self.ratings)} ratings and {len(self.texts)} replies"
+            raise _wrong(found, "as many ratings as replies")
         if self.preference is not None and len(self.texts) != 2:
-            raise expected("two replies, for a preference between them")
+            found = f"a preference and {len(self.texts)} replies"
+            raise _wrong(found, "two replies, for a preference between them")
         return self
 
 
 class _Map(_Part):
+    columns: Any
     dataset: str = Field(min_length=1)
     licence: str = Field(min_length=1)
     """As its authors state it."""
@@ -104,6 +128,21 @@ class _Map(_Part):
         """The data set that the map is for."""
         return Origin(self.dataset, self.licence, self.non_commercial)
 
+    def used(self) -> dict[str, str]:
+        """The columns that the table must have, each with the key that names it."""
+        used: dict[str, str] = {}
+        for key, named in self.columns:
+            for column in (named,) if isinstance(named, str) else named or ():
+                used.setdefault(column, f"columns.{key}")
+        others = dict.fromkeys(self.table.absent, "[table] absent") | dict.fromkeys(self.skip, "[skip]")
+        return others | used
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if "" in self.replace:
+            raise _wrong('"" in [replace]', "some text to replace")
+        return self
+
     def clean(self, text: str) -> str:
         """The text with all replacements, without white space around it."""
         for old, new in self.replace.items():
@@ -111,19 +150,19 @@ class _Map(_Part):
         return text.strip()
 
 
-_Scale = tuple[float, float]
-_Items = tuple[EmotionField, ...]
+_Scale = tuple[FiniteFloat, FiniteFloat]
+_Items = Annotated[tuple[EmotionField, ...], BeforeValidator(lambda to: (to,) if isinstance(to, str) else to)]
 
 
 class FeelingsMap(_Map):
     """A map of a table of texts with their writers' feelings."""
 
     columns: Feelings
-    labels: dict[str, EmotionField | _Items] = {}
+    labels: dict[str, _Items] = {}
     """Label -> one of the 20 feelings, or a list: `[]` for a label that says that nothing was felt."""
     ratings: dict[str, EmotionField] = {}
     """Column of a rating, on `scale` -> the feeling that it rates."""
-    felt: float | None = None
+    felt: FiniteFloat | None = None
     """The lowest rating that counts as felt."""
     scale: _Scale | None = None
     """Lowest and highest rating or intensity in the source."""
@@ -133,27 +172,33 @@ class FeelingsMap(_Map):
     @cached_property
     def by_label(self) -> Mapping[str, _Items]:
         """Case-folded label -> its feelings."""
-        return {
-            label.strip().casefold(): (to,) if isinstance(to, str) else to
-            for label, to in self.labels.items()
-        }
+        return {word(label).casefold(): to for label, to in self.labels.items()}
+
+    def used(self) -> dict[str, str]:
+        """The columns that the table must have, each with the key that names it."""
+        return super().used() | dict.fromkeys(self.ratings, "[ratings]")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if (self.columns.labels is None) == (not self.ratings):
-            raise expected("columns.labels with [labels], or [ratings]")
-        if bool(self.labels) != (self.columns.labels is not None):
-            raise expected("[labels], which says what each label of columns.labels means")
-        if (self.ratings and self.felt is None) or (
-            self.scale is None and (self.ratings or self.columns.intensity)
-        ):
-            raise expected(
-                "scale = [lowest, highest], and felt, the lowest rating that counts, with [ratings]"
-            )
-        if self.scale is not None and self.scale[0] >= self.scale[1]:
-            raise expected("scale = [lowest, highest]")
-        if (self.columns.conversation is None) != (self.columns.speaker is None):
-            raise expected("conversation and speaker, or neither")
+        columns, scale = self.columns, self.scale
+        if columns.labels is None and not self.ratings:
+            raise _wrong("neither", "columns.labels with [labels], or [ratings]")
+        if bool(self.labels) != (columns.labels is not None):
+            found = "columns.labels without [labels]" if columns.labels else "[labels] without columns.labels"
+            raise _wrong(found, "columns.labels, and [labels], which says what each of its labels means")
+        same = Counter(word(label).casefold() for label in self.labels)
+        if twice := [show(label) for label in self.labels if same[word(label).casefold()] > 1]:
+            raise _wrong(f"{' and '.join(twice)} in [labels]", "each label once, whatever its case")
+        if scale is None and (self.ratings or columns.intensity):
+            found = f"no scale of {'[ratings]' if self.ratings else 'columns.intensity'}"
+            raise _wrong(found, "scale = [lowest, highest]")
+        if scale is not None and scale[0] >= scale[1]:
+            raise _wrong(f"scale = [{scale[0]:g}, {scale[1]:g}]", "scale = [lowest, highest]")
+        if self.ratings and (self.felt is None or (scale and not scale[0] <= self.felt <= scale[1])):
+            found = "[ratings] without felt" if self.felt is None else f"felt = {self.felt:g}"
+            raise _wrong(found, "felt, the lowest rating that counts, within the scale")
+        if (columns.conversation is None) != (columns.speaker is None):
+            raise _wrong("one of them", "columns.conversation and columns.speaker, or neither")
         return self
 
 
@@ -167,7 +212,8 @@ class PreferencesMap(_Map):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if unknown := set(self.winners.values()) - set(self.columns.texts):
-            raise expected(f"columns of replies ({', '.join(self.columns.texts)}), not {min(unknown)}")
+            wanted = f"columns of replies: {', '.join(self.columns.texts)}"
+            raise _wrong(f"{show(min(unknown))} in [winners]", wanted)
         return self
 
 
@@ -183,24 +229,46 @@ def load_map(kind: type[M], name: str | Path) -> M:
     """The map of a path, or a ready-made one by its name.
 
     Raises:
-        UnknownNameError: there is neither such a file nor such a ready-made map.
-        DataError: the file is no such map; every problem is named.
+        UnknownNameError: there is no such ready-made map.
+        SettingsError: the name is of a data set that has its own command.
+        DataError: there is no such file, or it is no such map; every problem is named.
     """
     path = Path(name)
     if not path.suffix and path.name == str(name):
         path = FOLDER / f"{name}.toml"
+        if name in OWN_COMMANDS:
+            raise SettingsError(f"map is {show(name)}, which is no table: use attune data import {name}")
+        if not path.exists():
+            raise UnknownNameError("map (a path ends in .toml)", str(name), ready_made(kind))
     if not path.exists():
-        raise UnknownNameError("map (a path ends in .toml)", str(name), ready_made(kind))
-    value = _read(path)
-    columns = value.get("columns")
-    if isinstance(columns, dict) and not _is(kind, value):
+        advice = f"check the path, or name a ready-made map: {', '.join(ready_made(kind))}"
+        raise DataError(Problem(str(path), "", "no such file", "a map", advice))
+    value, keys = _read(path), "docs/importing.md lists the keys"
+    if not value:
+        raise DataError(Problem(str(path), "", "an empty file", "a map", keys))
+    if isinstance(value.get("columns"), dict) and not _is(kind, value):
         own, other = ("feelings", "preferences")[:: 1 if kind is FeelingsMap else -1]
         advice = f"attune data import {other} takes it"
         raise DataError(Problem(str(path), "columns", f"a map of {other}", f"a map of {own}", advice))
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise DataError(problems_of(error, str(path), "", "docs/importing.md lists the keys")) from error
+        raise DataError(list(_told(error, kind, str(path), keys))) from error
+
+
+def _told(error: ValidationError, kind: type[_Map], file: str, advice: str) -> Iterator[Problem]:
+    """What is wrong with a map, by its keys."""
+    for detail, problem in zip(error.errors(), problems_of(error, file, "", advice), strict=False):
+        if detail["type"] == "extra_forbidden":
+            *parents, name = detail["loc"]
+            part: Any = kind
+            for parent in parents:
+                part = part.model_fields[parent].annotation
+            near = difflib.get_close_matches(str(name), part.model_fields, n=1)
+            wanted = f"one of the keys {', '.join(part.model_fields)}"
+            hint = f"did you mean {near[0]}? " if near else ""
+            problem = replace(problem, found="an unknown key", expected=wanted, advice=hint + advice)
+        yield replace(problem, found=detail.get("ctx", {}).get("found", problem.found))
 
 
 def _is(kind: type[M], value: Mapping[str, Any]) -> bool:

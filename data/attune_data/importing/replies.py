@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
@@ -31,7 +32,7 @@ Chat = list[tuple[str, str]]
 def compared(one: str, two: str, scores: Mapping[str, float | None], *place: str) -> dict[str, Any]:
     """The comparison on "general" of two responses, of which the higher score wins; there may be no winner.
 
-    The sides are by a hash of the place: otherwise, the reply in the thread were always on the same side.
+    The sides are by a hash of the place: otherwise, the reply in the thread would always be on the same side.
     """
     first, second = (two, one) if digest(*place, one, two)[0] & 1 else (one, two)
     a, b = scores[first] or 0.0, scores[second] or 0.0
@@ -59,7 +60,8 @@ def chat_of(value: object, where: str, column: str, left: Left) -> Chat:
     Raises DataError for anything else, and if the first message is not the user's.
     """
     if isinstance(value, str) and value.lstrip().startswith(("[{", "[ {")):
-        value = parse_json(value, where)
+        with suppress(DataError):  # a text that begins like a list
+            value = parse_json(value, where)
     if isinstance(value, str):
         value = [{"role": "user", "content": value}]
     chat: Chat = []

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
+import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from attune_data.errors import DataError, Problem, one_line, show
+from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.files.rows import jsonl
 from attune_data.files.tables import holds_tables, tables
+from attune_data.format.validate import brief
+from attune_data.importing.delimited import DELIMITERS, Reading, delimited
 from attune_data.importing.imported import LeftOut, number_in
-from attune_data.jsonio import MAX_BYTES, bad_byte, read_bytes, read_json
-from attune_data.source.names import is_dataset_name, no_such, path_named
+from attune_data.jsonio import parse_json, read_text
+from attune_data.source.names import is_dataset_name, path_named
 
-DELIMITERS: Final[Mapping[str, str]] = {".csv": ",", ".tsv": "\t"}
 FORMATS: Final = (
     "a .csv, .tsv, .json, .jsonl or .parquet file, a folder of Parquet files or one written by save_to_disk, "
     "or the name of a dataset"
 )
+_NAMED: Final = 20
+"""Columns that an error lists."""
+_WHOLE: Final = re.compile(r"([+-]?\d+)\.0", re.ASCII)
 
 
-class Reading(BaseModel):
-    """How the files of a data set are read, where that differs from the usual."""
+def word(value: object) -> str:
+    """A value as the name of something: a label, a person. Whole numbers have no decimals.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    delimiter: str | None = Field(None, min_length=1, max_length=1)
-    """Between the columns of a CSV file; by default, by its name: a comma, or a tab for `.tsv`."""
-    quotes: bool = True
-    """Whether double quotes enclose texts; otherwise, they are characters like any other."""
-    encoding: str = "utf-8"
-    """Of CSV files that are not UTF-8."""
+    >>> word(1.0), word("1.0"), word(" 1.5 "), word(None)
+    ('1', '1', '1.5', '')
+    """
+    text = "" if value is None else str(value).strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,146 +48,154 @@ class Row:
 
     where: str
     values: Mapping[str, Any]
-    complete: bool
-    """Whether a column that is absent is an error, and not an empty cell."""
+    map: str
+    """The map by which it is read, as errors name it."""
 
-    def cell(self, column: str, purpose: str = "", *, needed: bool = False) -> Any:
-        """The value of a column, None if it is empty.
-
-        Raises DataError if the table has no such column, or if a needed value is empty.
-        """
-        if column not in self.values and (self.complete or needed):
-            near = difflib.get_close_matches(column, self.values, n=1)
-            has = ", ".join(one_line(name) for name in self.values)
-            found = f"no such column; the table has {has}"
-            advice = f"did you mean {show(near[0])}? " if near else ""
-            advice += "correct the map, or its [table] delimiter"
-            raise DataError(Problem(self.where, column, found, f"the column of {purpose}", advice))
+    def cell(self, column: str) -> Any:
+        """The value of a column; None if it is empty or absent."""
         value = self.values.get(column)
-        if isinstance(value, str) and not value.strip():
-            value = None
-        if value is None and needed:
-            advice = "--skip-invalid leaves out such rows, [skip] in the map those that you name"
-            raise DataError(Problem(self.where, column, "nothing", f"a value as {purpose}", advice))
+        blank = (isinstance(value, str) and not value.strip()) or (
+            isinstance(value, float) and math.isnan(value)
+        )
+        return None if blank else value
+
+    def needed(self, column: str, purpose: str) -> Any:
+        """The value of a column; raises DataError if it is empty."""
+        value = self.cell(column)
+        if value is None:
+            skip = f'{show(column)} = [""] in [skip] of {self.map}'
+            advice = f"--skip-invalid leaves out such rows, and so does {skip}"
+            wanted = f"a value ({purpose} of {self.map})"
+            raise DataError(Problem(self.where, column, "nothing", wanted, advice))
         return value
 
-    def name(self, column: str | None, purpose: str) -> str | None:
+    def name(self, column: str | None) -> str | None:
         """The value of a column that names something, such as a person; None if it is empty."""
-        value = None if column is None else self.cell(column, purpose)
-        return None if value is None else str(value).strip()
+        return (None if column is None else word(self.cell(column))) or None
 
     def text(self, column: str, purpose: str) -> str:
         """The text of a column; raises DataError for an empty cell and for anything else."""
-        value = self.cell(column, purpose, needed=True)
+        value = self.needed(column, purpose)
         if not isinstance(value, str):
-            raise DataError(
-                Problem(self.where, column, show(value), f"text, as {purpose}", "correct the map")
-            )
+            wanted = f"text ({purpose} of {self.map})"
+            raise DataError(Problem(self.where, column, brief(value), wanted, f"correct {self.map}"))
         return value
 
-    def number(
-        self, column: str, purpose: str, advice: str, low: float = -math.inf, high: float = math.inf
-    ) -> float | None:
+    def number(self, column: str, low: float = -math.inf, high: float = math.inf) -> float | None:
         """The number of a column, None if the cell is empty; raises DataError for any other value."""
-        value = self.cell(column, purpose)
+        value = self.cell(column)
         try:
             number: float | None = number_in(low, high).func(value)  # type: ignore[call-arg]
         except ValueError as error:
-            scale = "" if math.isinf(high) else f" from {low:g} to {high:g}, the map's scale"
-            raise DataError(Problem(self.where, column, show(value), f"a number{scale}", advice)) from error
+            scale = "" if math.isinf(high) else f" from {low:g} to {high:g}, the scale of {self.map}"
+            advice = f"correct {self.map} or the row"
+            raise DataError(Problem(self.where, column, brief(value), f"a number{scale}", advice)) from error
         return number
 
     def leave_out(self, skip: Mapping[str, tuple[str, ...]]) -> None:
         """Raise LeftOut if a column has one of the values that the map leaves out, whatever their case."""
         for column, values in skip.items():
-            value = self.name(column, "[skip]")
-            if value is not None and value.casefold() in (one.strip().casefold() for one in values):
+            value = self.name(column) or ""
+            if value.casefold() in (word(one).casefold() for one in values):
                 raise LeftOut(f"{column} {show(value, 40)}")
 
 
 Rows = Iterator[tuple[str, Callable[[], Row]]]
 """The place of each row, and the function that reads it."""
+_Values = Iterator[tuple[str, Callable[[], Any]]]
 
 
-def read_table(source: str, how: Reading, split: str | None) -> Rows:
+def read_table(source: str, how: Reading, split: str | None, used: Mapping[str, str], by: str) -> Rows:
     """The rows of a table.
 
-    Raises DataError for what is no table, MissingExtraError if `datasets` is needed and not installed.
+    Args:
+        source: the path of the table, or the name of a dataset.
+        how: how it is read.
+        split: the split of a dataset that has several.
+        used: the columns that the map names, each with the key that names it.
+        by: the map, as errors name it.
+
+    Raises DataError for what is no table, has no rows, or lacks a column, SettingsError for a split of a
+    file, MissingExtraError if `datasets` is needed and not installed.
     """
+    columns, rows = _opened(source, how, split, by)
+    if columns:
+        _check(source, columns, {c: key for c, key in used.items() if c not in how.optional}, by)
+    if (first := next(rows, None)) is None:
+        raise _no_rows(source)
+    return ((where, partial(_row, where, read, how, by)) for where, read in chain([first], rows))
+
+
+def _opened(source: str, how: Reading, split: str | None, by: str) -> tuple[Sequence[str], _Values]:
+    """The columns of a table and its rows."""
     path = path_named(source)
     if path is None and not is_dataset_name(source):
-        raise no_such(source)
+        raise DataError(Problem(source, "", "no such file or folder", FORMATS, "check the path"))
     if path is None or holds_tables(path):
-        return _rows(tables(path or source, split, records=False), complete=True)
-    if path.suffix in DELIMITERS or (path.is_file() and how.delimiter):
-        return _csv(path, how)
-    if path.suffix == ".jsonl":
-        return _rows(jsonl(path), complete=False)
-    if path.suffix == ".json":
-        return _rows(_json(path), complete=False)
+        rows = tables(path or source, split, records=False)
+        if (first := next(rows, None)) is None:
+            raise _no_rows(source)
+        return tuple(first[1]()), chain([first], rows)
+    if split is not None:
+        raise SettingsError(f"split is {show(split)}; {source} has no splits: leave it out")
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        return _names(jsonl(path)), jsonl(path)
+    if suffix == ".json":
+        return _names(_json(path)), _json(path)
+    if path.is_file() and (delimiter := how.delimiter or DELIMITERS.get(suffix)):
+        return delimited(path, how, delimiter, by)
     found = "a folder without tables" if path.is_dir() else f"a file named *{path.suffix}"
     raise DataError(Problem(source, "", found, FORMATS, "convert it, or unpack it"))
 
 
-def _rows(rows: Iterator[tuple[str, Callable[[], Any]]], *, complete: bool) -> Rows:
-    return ((where, partial(_row, where, read, complete)) for where, read in rows)
+def _no_rows(source: str) -> DataError:
+    return DataError(Problem(source, "", "no rows", "a table with at least one row"))
 
 
-def _row(where: str, read: Callable[[], Any], complete: bool) -> Row:
+def _check(source: str, columns: Sequence[str], used: Mapping[str, str], by: str) -> None:
+    """Raise DataError unless the table has each of the columns once."""
+    listed = ", ".join(map(one_line, columns[:_NAMED])) + (" …" if len(columns) > _NAMED else "")
+    for column, key in used.items():
+        if (number := columns.count(column)) == 1:
+            continue
+        found = f"{'several columns' if number else 'no column'} {show(column)} ({key} of {by})"
+        near = difflib.get_close_matches(column, columns, n=1)
+        mark = next((m for m in ";\t|," if m in columns[0]), "") if len(columns) == 1 else ""
+        if number:
+            advice = "rename all but one of them"
+        elif mark:
+            advice = f"if this is not one column, set delimiter = {json.dumps(mark)} in [table] of {by}"
+        else:
+            advice = f"did you mean {show(near[0])}? correct {by}" if near else f"correct {by}"
+        raise DataError(Problem(source, "", found, f"one; the table has {listed}", advice))
+
+
+def _row(where: str, read: Callable[[], Any], how: Reading, by: str) -> Row:
     values = read()
     if not isinstance(values, dict):
-        raise DataError(Problem(where, "", show(values), "an object: a row of a table"))
-    return Row(where, values, complete)
+        raise DataError(Problem(where, "", brief(values), "an object: a row of a table"))
+    absent = [column for column, said in how.absent.items() if word(values.get(column)) in said]
+    return Row(where, values | dict.fromkeys(absent), by)
 
 
-def _json(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    listed = read_json(path, max_bytes=None)
-    if not isinstance(listed, list):
-        raise DataError(Problem(str(path), "", "no list", "a list of objects, the rows of a table"))
-    return ((f"{path}[{index}]", partial(list.__getitem__, listed, index)) for index in range(len(listed)))
-
-
-def _csv(path: Path, how: Reading) -> Rows:
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_BYTES))
-    quoting: Any = csv.QUOTE_MINIMAL if how.quotes else csv.QUOTE_NONE
-    delimiter = how.delimiter or DELIMITERS[path.suffix]
-    reader = csv.reader(io.StringIO(_text(path, how), newline=""), delimiter=delimiter, quoting=quoting)
-    header: list[str] = []
-    line = 1
-    try:
-        for cells in reader:
-            where, line = f"{path}:{line}", reader.line_num + 1
-            if not header:
-                header = [name.strip() for name in cells]
-            elif cells:
-                yield where, partial(_cells, where, header, cells)
-    except csv.Error as error:
-        raise DataError(Problem(f"{path}:{line}", "", str(error), "a row of a CSV file")) from error
-    if not header:
-        raise DataError(
-            Problem(str(path), "", "an empty file", "a table with the names of its columns first")
-        )
-
-
-def _cells(where: str, header: list[str], cells: list[str]) -> Row:
-    """The row of these cells; those missing at the end are empty."""
-    if len(cells) > len(header) and any(map(str.strip, cells[len(header) :])):
-        found, wanted = f"{len(cells)} cells", f"at most {len(header)}, one per column"
-        raise DataError(Problem(where, "", found, wanted, "check the quotes and the delimiter"))
-    return Row(where, dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=False)), True)
-
-
-def _text(path: Path, how: Reading) -> str:
-    """The text of a file: UTF-8, or else the encoding that the map names."""
-    data = read_bytes(path, max_bytes=None)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
+def _names(rows: _Values) -> Sequence[str]:
+    """The names that occur in any of the objects; those that cannot be read are told when they are rows."""
+    names: dict[str, None] = {}
+    for _, read in rows:
         try:
-            return data.decode(how.encoding)
-        except (UnicodeDecodeError, LookupError):
-            (problem,) = bad_byte(str(path), 0, wrong).problems
-            advice = 'name its encoding in the map, such as [table] encoding = "latin-1"'
-            raise DataError(
-                Problem(problem.file, problem.place, problem.found, problem.expected, advice)
-            ) from wrong
+            values = read()
+        except DataError:
+            continue
+        names |= dict.fromkeys(values if isinstance(values, dict) else ())
+    return tuple(names)
+
+
+def _json(path: Path) -> _Values:
+    wanted = "a list of objects, the rows of a table"
+    text = read_text(path, max_bytes=None)
+    listed = parse_json(text, str(path), any_density=True) if text.strip() else None
+    if not isinstance(listed, list):
+        found = brief(listed) if text.strip() else "an empty file"
+        raise DataError(Problem(str(path), "", found, wanted))
+    return ((f"{path}[{index}]", partial(list.__getitem__, listed, index)) for index in range(len(listed)))

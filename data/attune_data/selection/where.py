@@ -203,6 +203,8 @@ def _check(condition: Condition, facts: Sequence[Facts]) -> None:
             continue
         if not texts and wanted.number is not None:
             continue  # a number that happens not to occur is not a mistake
+        if {*texts, folded(wanted.text)} <= {"true", "false"}:
+            continue  # nor is a truth value
         near = difflib.get_close_matches(folded(wanted.text), texts, n=1)
         hint = f"did you mean {show(texts[near[0]])}? " if near else ""
         raise _refused(

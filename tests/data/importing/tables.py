@@ -26,6 +26,8 @@ def isear(folder: Path) -> Path:
         "11|1|5|2|disgust|0012|Mould in my «best» cup.|1|",
         "12|2|4|3|sadness|0021|[ No response.]|1|",
         "12|2|7|1|guilt|0022|I forgot my brother's birthday.|1|",
+        "13|2|7|0|guilt|0032|I told my friend a lie.|1|",
+        "13|2|6|0|shame|0031|[ Never felt the emotion.]|1|",
     )
     return write(folder / "isear.csv", "\n".join(lines))
 
@@ -60,7 +62,7 @@ def empathetic(folder: Path) -> Path:
         "hit:0_conv:1,4,terrified,I was alone,0,Are you safe now?,5|5|5_2|2|5",
         "hit:0_conv:1,5,terrified,I was alone,3,yes,5|5|5_2|2|5,",
         "hit:1_conv:3,1,nostalgic,old toys,4,I found my bear,5|5|5_2|2|5,",
-        "hit:2_conv:5,1,proud,my garden,5,My first tomatoes 🍅,5|5|5_2|2|5,",
+        "hit:2_conv:5,1,proud,my garden,5,My first tomatoes 🍅,5|5|5_2|2|5,,Well done_comma_ you!|Oh?",
     )
     return write(folder / "train.csv", "\n".join(lines))
 

@@ -1,7 +1,8 @@
-"""Import by mapping: the ready-made maps on tables in their corpora's shape, the formats, and wrong maps."""
+"""Import by mapping: the ready-made maps on tables in their corpora's shape, and what a map can say."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import datasets
 import pytest
 
-from attune_data import Conversation, UnknownNameError, load
+from attune_data import Conversation, load
 from attune_data.importing import Imported, import_feelings, import_preferences
 from attune_data.importing.mapping import FeelingsMap, PreferencesMap, ready_made
 from attune_env import rollout, training_dataset
@@ -72,14 +73,16 @@ def test_every_ready_made_map_has_a_table_here() -> None:
 
 def test_isear(tmp_path: Path) -> None:
     result = import_feelings(tables.isear(tmp_path), "isear")
-    joy, disgust, guilt = result.conversations
+    joy, disgust, guilt, lie = result.conversations
     assert texts(joy) == [("When the exam was over and the sun was out.", "")]
     # 1 + 6 (x - 1) / 3 for x of 1 to 4: 4 -> 7, 2 -> 3, 1 -> 1
-    assert [tags(one) for one in (joy, disgust, guilt)] == [
-        [[("Enthusiastic", 7)]], [[("Hostile", 3)]], [[("Guilty", 1)]],
+    # an intensity of 0 was not given
+    assert [tags(one) for one in (joy, disgust, guilt, lie)] == [
+        [[("Enthusiastic", 7)]], [[("Hostile", 3)]], [[("Guilty", 1)]], [[("Guilty", None)]],
     ]  # fmt: skip
-    assert [one.participant for one in result.conversations] == ["isear-11", "isear-11", "isear-12"]
-    assert left(result) == {'SIT "[ No response.]"': 1}
+    people = ["isear-11", "isear-11", "isear-12", "isear-13"]
+    assert [one.participant for one in result.conversations] == people
+    assert left(result) == {'SIT "[ No response.]"': 1, 'SIT "[ Never felt the emotion.]"': 1}
     assert joy.to_record()["metadata"] == {
         "dataset": "ISEAR", "licence": "CC BY-NC-SA 3.0", "non_commercial": True, "record": "isear.csv:2",
         "labels": ["joy"], "replies": "none",
@@ -96,7 +99,7 @@ def test_crowd_envent(tmp_path: Path) -> None:
     result = import_feelings(tables.crowd_envent(tmp_path), "crowd-envent")
     # 1 + 6 (x - 1) / 4: 5 -> 7, 2 -> 2.5, rounded to 3; no emotion is a list without feelings
     assert list(map(tags, result.conversations)) == [[[("Proud", 7)]], [[]], [[("Afraid", 3)]]]
-    assert result.conversations[0].conversation_id == "crowd-enVent_generation-7"
+    assert result.conversations[0].conversation_id == "crowd-envent-crowd-enVent_generation-7"
     assert left(result) == {'emotion "surprise"': 1}
 
 
@@ -125,7 +128,7 @@ def test_worry_counts_ratings_from_six_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("make", "name", "expected", "out"), [
     (tables.helpsteer3, "helpsteer3",
      [(2, "Mir ist kalt.", "Nimm eine Decke.", "Aha."), (1, "Darf ich?", "Ja, gern.", "Nein.")],
-     {"ties": 1, "rows of which replies are equal or blank": 1, "system messages": 1}),
+     {"ties": 1, "rows whose replies are equal": 1, "system messages": 1}),
     (tables.arena, "arena",
      [(1, "Is it rude to leave early? 🥳", "Not if you say bye.", "Yes."), (1, "سؤال", "جواب", "لا")],
      {'winner "tie (bothbad)"': 1, "chats that differ before the last reply": 1}),
@@ -140,6 +143,15 @@ def test_the_preferred_reply_is_the_chosen_one(
     assert [(row["turn"], *(row[name][-1]["content"] for name in replies)) for row in pairs] == expected
     # the first reply of the row stands in the thread, whether it won or not
     assert {row["chosen_response"] for row in pairs} == {"original", "alternate"}
+
+
+def test_arena_votes_are_of_people_where_the_table_names_them(tmp_path: Path) -> None:
+    table = tables.arena(tmp_path)
+    result = import_preferences(table, "arena")
+    assert [one.participant for one in result.conversations] == ["chatbot-arena-user_1"] * 2
+    rows = [json.loads(line) for line in table.read_text().splitlines()]
+    table = tables.lines(table, *({key: row[key] for key in row if key != "judge"} for row in rows))
+    assert len({one.participant for one in import_preferences(table, "arena").conversations}) == 2
 
 
 def test_ratings_of_three_replies(tmp_path: Path) -> None:
@@ -196,48 +208,102 @@ def test_every_format_gives_the_same_conversations(tmp_path: Path, make: Callabl
     assert [one.participant for one in result.conversations] == ["diary-ana", "diary-ben", "diary-ben"]
 
 
-@pytest.mark.parametrize(("rows", "where", "place", "found", "expected"), [
-    ("entry,felt\n", 1, None, None, None),
-    ("who,entry,felt\na,b,happy\na,b,grumpy\n", 3, "felt", '"grumpy"',
-     "one of the map's labels: happy, angry, nothing"),
-    ("who,entry,feelings\na,b,happy\n", 2, "felt", "no such column; the table has who, entry, feelings",
-     "the column of columns.labels"),
-    ("who,entry,felt\na,,happy\n", 2, "entry", "nothing", "a value as columns.text"),
-    ("who,entry,felt\na,b,happy,c\n", 2, "", "4 cells", "at most 3, one per column"),
-])  # fmt: skip
-def test_what_differs_is_named_by_row_and_column(
-    tmp_path: Path, rows: str, where: int, place: str | None, found: str | None, expected: str | None
-) -> None:
-    table = write(tmp_path / "diary.csv", rows)
-    problem = only_problem(lambda: import_feelings(table, own(tmp_path)))
-    if place is None:
-        assert (problem.file, problem.found) == (str(table), "no conversations")
-    else:
-        assert (problem.file, problem.place) == (f"{table}:{where}", place)
-        assert (problem.found, problem.expected) == (found, expected)
-
-
-@pytest.mark.parametrize(("old", "new", "place", "told"), [
-    ('"Excited"', '"Cheerful"', "labels.happy", "one of the 20 PANAS items"),
-    ('labels = "felt"', "", "", "columns.labels with [labels]"),
-    ('text = "entry"', 'txt = "entry"', "columns.text", "this field"),
-    ("[columns]", "[columns", "", "a map"),
-    ('labels = "felt"', 'labels = "felt"\nintensity = "how"', "", "scale = [lowest, highest]"),
-])  # fmt: skip
-def test_a_wrong_map_says_where(tmp_path: Path, old: str, new: str, place: str, told: str) -> None:
-    path = own(tmp_path, OWN.replace(old, new))
-    with pytest.raises(ValueError, match=r"map\.toml") as caught:
-        import_feelings("nowhere.csv", path)
-    problems = caught.value.problems  # type: ignore[attr-defined]
-    assert any(one.place.startswith(place) and told in one.expected for one in problems), problems
-
-
-def test_a_map_of_the_other_kind_and_an_unknown_one_are_told(tmp_path: Path) -> None:
-    assert (
-        "import feelings takes it" in only_problem(lambda: import_preferences("x.csv", own(tmp_path))).advice
+def test_empty_cells_and_whole_floats_are_named_by_the_map(tmp_path: Path) -> None:
+    mapping = own(
+        tmp_path,
+        """dataset = "D"
+licence = "CC0-1.0"
+columns = {text = "t", labels = "l"}
+labels = {0 = "Upset", 1 = "Proud"}
+skip = {l = [""]}
+""",
     )
-    with pytest.raises(UnknownNameError, match="did you mean 'isear'"):
-        import_feelings("x.csv", "isaer")
+    rows = [{"t": "a", "l": 0.0}, {"t": "b", "l": [1, 0]}, {"t": "c", "l": None}]
+    result = import_feelings(tables.lines(tmp_path / "t.jsonl", *rows), mapping)
+    assert list(map(tags, result.conversations)) == [
+        [[("Upset", None)]], [[("Proud", None), ("Upset", None)]],
+    ]  # fmt: skip
+    assert left(result) == {'l ""': 1}
+    result = import_feelings(write(tmp_path / "t.csv", "t,l\na,1.0\na,1\n"), mapping)
+    assert list(map(tags, result.conversations)) == [[[("Proud", None)]]] * 2
+    assert "conversations with the texts of an earlier one: 1" in result.notes
+
+
+CHATS = """dataset = "D"
+licence = "CC0-1.0"
+columns = {text = "t", labels = "l", conversation = "c", speaker = "s"}
+labels = {h = "Excited"}
+"""
+
+
+def test_messages_of_a_chat_may_stand_apart(tmp_path: Path) -> None:
+    table = write(tmp_path / "t.csv", "c,s,t,l\n1,a,x,h\n2,d,q,h\n,d,n,h\n1,b,y,h\n2,a,r,h\n")
+    problem = only_problem(lambda: import_feelings(table, own(tmp_path, CHATS)))
+    assert (problem.file, problem.place, problem.found) == (f"{table}:4", "c", "nothing")
+    result = import_feelings(table, own(tmp_path, CHATS), skip_invalid=True)
+    assert list(map(texts, result.conversations)) == [[("x", "y")], [("q", "r")]]
+    assert result.conversations.left_out == (problem,)
+
+
+RATED = """dataset = "D"
+licence = "CC0-1.0"
+columns = {text = "t", labels = "l"}
+labels = {h = "Proud"}
+ratings = {r = "Excited"}
+scale = [1, 5]
+felt = 2
+"""
+
+
+def test_ratings_besides_labels(tmp_path: Path) -> None:
+    table = write(tmp_path / "t.csv", "t,l,r\na,h,4\nb,h,1\n")
+    result = import_feelings(table, own(tmp_path, RATED))
+    # 1 + 6 (4 - 1) / 4 = 5.5, rounded to 5; 1 is below felt
+    assert list(map(tags, result.conversations)) == [
+        [[("Proud", None), ("Excited", 5)]], [[("Proud", None)]],
+    ]  # fmt: skip
+    mapping = own(tmp_path, RATED.replace(', labels = "l"', "").replace('labels = {h = "Proud"}', ""))
+    table = write(tmp_path / "t.csv", "t,r\na,1\nb,1\n")
+    problem = only_problem(lambda: import_feelings(table, mapping))
+    told = "no conversations; left out are rows in which no rating is high enough: 2"
+    assert problem.found == told
+
+
+FOUR = """dataset = "D"
+licence = "CC0-1.0"
+columns = {messages = "p", replies = ["a", "b", "c", "d"], ratings = ["ra", "rb", "rc", "rd"]}
+"""
+
+
+@pytest.mark.parametrize(("changed", "replies", "won"), [
+    ({}, ["1", "2", "4"], {("1", "2"): "2", ("1", "4"): "4", ("2", "4"): "4"}),
+    ({"ra": 9}, ["1", "2", "4"], {("1", "2"): "1", ("1", "4"): "1", ("2", "4"): "4"}),
+    ({"a": None, "rb": None}, ["3", "4"], {("3", "4"): "4"}),
+])  # fmt: skip
+def test_the_best_of_several_replies_is_kept_and_missing_ones_are_not_compared(
+    tmp_path: Path, changed: dict[str, Any], replies: list[str], won: dict[tuple[str, str], str]
+) -> None:
+    row = {"p": "[{ what?", "a": "1", "b": "2", "c": "3", "d": "4", "ra": 1, "rb": 2, "rc": 3, "rd": 4}
+    table = tables.lines(tmp_path / "t.jsonl", row | changed)
+    (conversation,) = import_preferences(table, own(tmp_path, FOUR)).conversations
+    (turn,) = conversation.turns
+    assert turn.user_message == "[{ what?"
+    assert [text for text in turn.responses.values() if text] == replies
+    found = {}
+    for pair in turn.comparisons:
+        sides = [str(turn.responses[name]) for name in (pair.response_a, pair.response_b)]
+        found[min(sides), max(sides)] = sides[pair.winner == "B"]
+    assert found == won
+
+
+def test_a_split_is_in_the_ids(tmp_path: Path) -> None:
+    rows = datasets.Dataset.from_list([{"who": "", "entry": "a", "felt": "happy"}])
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(str(tmp_path / "d"))
+    ids = [
+        import_feelings(tmp_path / "d", own(tmp_path), split=split).conversations[0].conversation_id
+        for split in ("train", "test")
+    ]
+    assert ids == ["diary-d-train-1", "diary-d-test-1"]
 
 
 def test_the_command_says_what_travels_and_what_comes_after_works(tmp_path: Path) -> None:
@@ -248,7 +314,7 @@ def test_the_command_says_what_travels_and_what_comes_after_works(tmp_path: Path
     for line in (
         "turns with emotion tags\t6\tof 6 turns",
         "wrote 6 conversations to diary: Diary, provenance imported",
-        "non-commercial: neither these conversations nor what you make from them may be sold",
+        "non-commercial: no commercial use of these conversations, or of what you make from them",
     ):
         assert line in printed.splitlines()
     assert "Diary: research only (non-commercial) 6" in attune_here("data stats diary", tmp_path)[0]
