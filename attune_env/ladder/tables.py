@@ -80,13 +80,12 @@ def _notes(rungs: Sequence[Rung]) -> list[str]:
 
 
 def ladder_record(rungs: Sequence[Rung], **about: Any) -> dict[str, Any]:
-    """The ladder as JSON: `about`, and every rung with its value and its distance from `surface`."""
+    """The ladder as JSON: `about`, and every rung with its value and how far it is above `surface`."""
     return {
         "made_by": f"{MADE_BY} {__version__}",
         **about,
         "rungs": [
-            asdict(rung) | {"value": _record(rung.value), "above_surface": _record(rung.above)}
-            for rung in rungs
+            asdict(rung) | {"value": _record(rung.value), "above": _record(rung.above)} for rung in rungs
         ],
     }
 

@@ -257,6 +257,8 @@ def test_the_command_writes_the_same_bytes_under_any_hash_seed(tmp_path: Path) -
     first = read_json(tmp_path / "ladder.json")["rungs"][0]
     assert (first["fit"], first["reader"], first["task"]) == ("p.jsonl", "words", VALENCE)
     assert first["value"]["participants"] == 5  # of six conversations, two are of one person
+    assert set(first["above"]) == set(first["value"])
+    assert "above_surface" not in first
     (tmp_path / "ladder.md").write_text("mine")
     done = attune("data", "ladder", "--test", "p.jsonl", "-o", "ladder.md", cwd=tmp_path, code=1)
     assert "choose another --output" in done.stderr
