@@ -31,7 +31,8 @@ EVALUATE, DATA, TRAIN = "Evaluate", "Data", "Train and serve"
 app = typer.Typer(
     name="attune",
     help="Measure and train emotional intelligence in language models with AttuneBench.",
-    epilog="Start with `attune demo`: it needs no key and no network, and takes under a minute.",
+    epilog="Start with `attune demo`: it needs no key and no network, only the extra `report`, and takes "
+    "under a minute.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # boxes are for people; without a terminal, help is plain text like everything else

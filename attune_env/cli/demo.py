@@ -13,7 +13,8 @@ from attune_env.cli.options import option
 def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o")) -> None:
     """Run every built-in policy over the sample, show the leaderboard and write a report.
 
-    Needs no key and no network. Writes result files, scores.json and a `report` folder.
+    Needs the extra `report`, but no key and no network. Writes result files, scores.json and a folder
+    `report`.
 
     Example: attune demo -o results/demo
     """

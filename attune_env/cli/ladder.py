@@ -33,8 +33,8 @@ def ladder(
     """Fit simple readers on some conversations, and test what they read in others.
 
     Shows whether labels can be read from the texts, and whether what is learned carries over: the valence of
-    feelings, what a reply did, and which reply was preferred. Where the same people are in both, readers are
-    fitted without those whom they read. Data to fit on passes the training guard.
+    feelings, what a reply did, and which reply was preferred. Where the same people or texts are in both,
+    readers are fitted without those that they read. Data to fit on passes the training guard.
 
     Example: attune data ladder --fit written:train --test sample
 

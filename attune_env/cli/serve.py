@@ -68,7 +68,7 @@ def openenv(
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
 
-    Prints the URL once the server is ready. There is no login. Requires the extra attune-env[openenv].
+    Prints the URL once the server is ready. There is no login. Requires the extra `openenv`.
 
     Example: attune serve openenv --data sample --port 8000
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 CORPORA = " or ".join(corpora())
 """The named corpora, for help."""
-SKIP_INVALID = option("Leave out files that cannot be read, and list them.", False, panel=CHOSEN)
+SKIP_INVALID = option(
+    "Leave out files, records and rows that cannot be used, and list them.", False, panel=CHOSEN
+)
 OVERWRITE_REPORT = option(
     "Write into a folder that has other files too, replacing those with a report's names; an earlier report "
     "is always replaced.",

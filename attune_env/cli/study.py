@@ -67,7 +67,7 @@ def serve(
 ) -> None:
     """Serve the pages of a study until Ctrl-C (exit code 130) or SIGTERM (0); nothing is lost either way.
 
-    Requires the extra attune-env[study]. To let participants in from elsewhere, put a TLS proxy before it.
+    Requires the extra `study`. To let participants in from elsewhere, put a TLS proxy before it.
 
     Example: attune study serve my-study
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
@@ -14,7 +14,17 @@ from attune_data.format.schema import Conversation
 from attune_data.source.guard import for_training
 from attune_env.ladder.features import Encoded, Encoder, Words
 from attune_env.ladder.readers import Answers, Linear, Reader, Surface
-from attune_env.ladder.tasks import PREFERRED, TASKS, Item, Key, Model, enough, items
+from attune_env.ladder.tasks import (
+    PREFERRED,
+    TASKS,
+    Item,
+    Key,
+    Model,
+    enough,
+    items,
+    labelled_texts,
+    without_labels,
+)
 from attune_episodes.policies.fitted import folds
 from attune_rewards.bootstrap import Array, Bootstrap, Interval, percentiles, weighted
 
@@ -46,7 +56,7 @@ class Rung:
     questions: tuple[str, ...] = ()
     """The yes/no questions that count."""
     crossed: bool = False
-    """Whether people are in both sources, so that each was read by a reader fitted without them."""
+    """Whether people or labelled texts are in both sources, so that readers were fitted without them."""
     missing: str = ""
     """Why there is no value."""
 
@@ -62,8 +72,8 @@ def ladder(
     Args:
         fits: name -> conversations to fit on. The training guard applies: benchmark records, for example, are
             refused.
-        tests: name -> conversations to test on. Where people are in both, readers are fitted without the
-            people whom they read, in up to five folds.
+        tests: name -> conversations to test on. Where people or labelled texts are in both, readers are
+            fitted without the people and the labels of the texts that they read, in up to five folds.
         encoder: also fit linear models on the vectors of this encoder.
         say: is told what is being fitted.
 
@@ -79,73 +89,112 @@ def ladder(
     readers: dict[str, Fit] = {"words": partial(Linear, words)}
     if encoder is not None:
         readers["encoder"] = partial(Linear, Encoded(encoder))
-    labels = {name: items(source) for name, source in {**fits, **tests}.items()}
-    samples = {name: Sample(source, labels[name]) for name, source in tests.items()}
+    samples = {name: Sample(source, items(source)) for name, source in tests.items()}
     found: list[Rung] = []
     cued: dict[tuple[str, str], Answered] = {}
     for fit, source in fits.items():
-        known = {model for model, those in labels[fit].items() if enough(model, those)}
-        surface = _Answering(fit, source, SURFACE, Surface, say)
-        cued |= {(fit, test): surface.of(test, tested) for test, tested in tests.items()}
+        plans = {test: _plan(fit, source, test, tested) for test, tested in tests.items()}
+        surface = _Answering(fit, SURFACE, Surface, say)
+        cued |= {(fit, test): surface.of(test, plan) for test, plan in plans.items()}
         for reader, make in readers.items():
-            answering = _Answering(fit, source, reader, make, say)
-            for test, tested in tests.items():
-                answers = answering.of(test, tested)
-                found += samples[test].rungs(fit, reader, test, answers, known, cued[fit, test])
+            answering = _Answering(fit, reader, make, say)
+            for test, plan in plans.items():
+                answers = answering.of(test, plan)
+                found += samples[test].rungs(fit, reader, test, answers, cued[fit, test])
         for test in tests:
-            found += samples[test].rungs(fit, SURFACE, test, cued[fit, test], known)
+            found += samples[test].rungs(fit, SURFACE, test, cued[fit, test])
     for test, tested in tests.items():
         if len({one.participant for one in tested}) == 1:
             found += [Rung(WITHIN, SURFACE, test, task, missing="one person") for task in TASKS]
             continue
-        within = cued.get((test, test)) or _Answering(test, tested, SURFACE, Surface, say).of(test, tested)
-        found += samples[test].rungs(WITHIN, SURFACE, test, within, labels[test])
+        within = cued.get((test, test))
+        if within is None:
+            plan = _plan(test, tested, test, tested)
+            within = _Answering(test, SURFACE, Surface, say).of(test, plan)
+        found += samples[test].rungs(WITHIN, SURFACE, test, within)
     return found
 
 
 class Answered(NamedTuple):
-    """The answers of a reader, and whether people are in both sources."""
+    """The answers of a reader."""
 
     answers: Answers
+    known: Set[Model]
+    """The models that there were enough labels to fit."""
     crossed: bool
+    """Whether it was fitted fold by fold."""
+
+
+class _Plan(NamedTuple):
+    """What is fitted on and what is read."""
+
+    parts: Sequence[tuple[Source, Source]]
+    """(conversations to fit on, conversations to read): one pair, or one per fold."""
+    known: Set[Model]
+    """The models that there are enough labels to fit, at least in one fold."""
+    crossed: bool
+    """Whether people or labelled texts are in both sources, so that there are folds."""
+
+
+def _plan(fit: str, source: Source, test: str, tested: Source) -> _Plan:
+    """Folds in which nobody who is read, and no label of a text that is read, is fitted on."""
+    held, read = ([labelled_texts(one) for one in those] for those in (source, tested))
+    people, texts = {one.participant for one in tested}, _texts(read)
+    if people.isdisjoint(one.participant for one in source) and texts.isdisjoint(_texts(held)):
+        return _Plan([(source, tested)], _known(source), crossed=False)
+    fold, parts = folds(people), []
+    for number in sorted(set(fold.values())):
+        mine = [index for index, one in enumerate(tested) if fold[one.participant] == number]
+        texts = _texts(read[index] for index in mine)
+        others = [
+            _without(texts, one, there)
+            for one, there in zip(source, held, strict=True)
+            if fold.get(one.participant) != number
+        ]
+        if not others:
+            raise SettingsError(
+                f"{one_line(fit)} and {one_line(test)} both have only one person, the same; a reader is "
+                "never tested on people whom it was fitted on: give other people's data"
+            )
+        parts.append((others, [tested[index] for index in mine]))
+    return _Plan(parts, {model for others, _ in parts for model in _known(others)}, crossed=True)
+
+
+def _texts(held: Iterable[Mapping[int, Set[str]]]) -> set[str]:
+    return {text for turns in held for texts in turns.values() for text in texts}
+
+
+def _without(texts: Set[str], one: Conversation, held: Mapping[int, Set[str]]) -> Conversation:
+    """The conversation without the labels of turns that have one of these texts."""
+    turns = {turn for turn, its in held.items() if not texts.isdisjoint(its)}
+    return without_labels(one, turns) if turns else one
+
+
+def _known(source: Source) -> set[Model]:
+    return {model for model, those in items(source).items() if enough(model, those)}
 
 
 class _Answering:
-    """A reader fitted on one source: once for all tests without its people."""
+    """A reader fitted on one source: once for all tests without folds."""
 
-    def __init__(self, fit: str, source: Source, reader: str, make: Fit, say: Callable[[str], None]) -> None:
-        self._fit, self._source, self._reader, self._make, self._say = fit, source, reader, make, say
+    def __init__(self, fit: str, reader: str, make: Fit, say: Callable[[str], None]) -> None:
+        self._fit, self._reader, self._make, self._say = one_line(fit), reader, make, say
         self._whole: Reader | None = None
 
-    def of(self, test: str, tested: Source) -> Answered:
+    def of(self, test: str, plan: _Plan) -> Answered:
         """The answers about a test source."""
-        parts = list(self._folds(test, tested))
-        if not parts:
+        if not plan.crossed:
+            ((source, tested),) = plan.parts
             if self._whole is None:
-                self._say(f"fitting {self._reader} on {one_line(self._fit)}")
-                self._whole = self._make(self._source)
-            return Answered(self._whole.read(tested), crossed=False)
+                self._say(f"fitting {self._reader} on {self._fit}")
+                self._whole = self._make(source)
+            return Answered(self._whole.read(tested), plan.known, crossed=False)
         answers: dict[tuple[Model, Key], bool] = {}
-        names = f"{one_line(self._fit)} for {one_line(test)}"
-        self._say(f"fitting {self._reader} on {names}: {len(parts)} folds, since people are in both")
-        for others, mine in parts:
+        told = f"{len(plan.parts)} folds, since people or texts are in both"
+        self._say(f"fitting {self._reader} on {self._fit} for {one_line(test)}: {told}")
+        for others, mine in plan.parts:
             answers |= self._make(others).read(mine)
-        return Answered(answers, crossed=True)
-
-    def _folds(self, test: str, tested: Source) -> Iterator[tuple[Source, Source]]:
-        """(conversations to fit on, those to read), nobody in both; nothing if the sources share nobody."""
-        people = {one.participant for one in tested}
-        if people.isdisjoint(one.participant for one in self._source):
-            return
-        fold = folds(people)
-        for number in sorted(set(fold.values())):
-            others = [one for one in self._source if fold.get(one.participant) != number]
-            if not others:
-                raise SettingsError(
-                    f"{one_line(self._fit)} and {one_line(test)} have one person, who is the same; a reader "
-                    "is never tested on people whom it was fitted on: give other people's data"
-                )
-            yield others, [one for one in tested if fold[one.participant] == number]
+        return Answered(answers, plan.known, crossed=True)
 
 
 class Sample:
@@ -162,15 +211,15 @@ class Sample:
         reader: str,
         test: str,
         answered: Answered,
-        known: Container[Model],
         base: Answered | None = None,
     ) -> Iterator[Rung]:
-        """The rungs of a reader on every task; `known` holds the models that its source has labels for."""
+        """The rungs of a reader on every task; `base` are the answers of `surface`."""
         for task in TASKS:
             rung = partial(Rung, fit, reader, test, task, crossed=answered.crossed)
             labelled = [model for model in self._labels if model[0] == task]
             tested = [model for model in labelled if enough(model, self._labels[model])]
-            models = sorted((one for one in tested if one in known), key=lambda one: (len(one[1]), one[1]))
+            fitted = (one for one in tested if one in answered.known)
+            models = sorted(fitted, key=lambda one: (len(one[1]), one[1]))
             if not models:
                 lacking = "no labels" if not labelled else "few labels" if not tested else "nothing to fit"
                 yield rung(missing=lacking)

@@ -67,24 +67,25 @@ def _notes(rungs: Sequence[Rung]) -> list[str]:
         f"{rung.fit} → {rung.test}" for rung in rungs if rung.crossed and rung.fit != WITHIN
     )
     if crossed:
-        notes.append(f"Fitted without the people who are read, fold by fold: {', '.join(crossed)}.")
+        pairs = ", ".join(crossed)
+        notes.append(f"Fitted without the people and texts that are read, fold by fold: {pairs}.")
     if any(rung.value.few for rung in rungs):
         notes.append(f"† fewer than {MEANINGFUL} participants: the interval is not meaningful.")
     if any(rung.missing for rung in rungs):
         notes.append(
-            "no labels, few labels: of the test data; nothing to fit: the fitted source has too few labels."
+            "no labels, few labels: of the test data; nothing to fit: the fitted source has too few labels "
+            "besides those of the people and texts that are read."
         )
     return notes
 
 
 def ladder_record(rungs: Sequence[Rung], **about: Any) -> dict[str, Any]:
-    """The ladder as JSON: `about`, and every rung with its value and its distance from `surface`."""
+    """The ladder as JSON: `about`, and every rung with its value and how far it is above `surface`."""
     return {
         "made_by": f"{MADE_BY} {__version__}",
         **about,
         "rungs": [
-            asdict(rung) | {"value": _record(rung.value), "above_surface": _record(rung.above)}
-            for rung in rungs
+            asdict(rung) | {"value": _record(rung.value), "above": _record(rung.above)} for rung in rungs
         ],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from attune_data.format.affect import POLARITY
@@ -90,6 +90,22 @@ def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
             a, b = turn.responses[pair.response_a], turn.responses[pair.response_b]
             if pair.question_id == GENERAL and a is not None and b is not None:
                 yield (PREFERRED, ""), Item(key._replace(comparison=index), a, b, side == "A")
+
+
+def labelled_texts(conversation: Conversation) -> dict[int, set[str]]:
+    """Turn -> its texts that have a label, in lower case and with single spaces."""
+    found: dict[int, set[str]] = {}
+    for _, item in _of(conversation):
+        plain = (" ".join(text.casefold().split()) for text in (item.text, item.against))
+        found.setdefault(item.key.turn, set()).update(filter(None, plain))
+    return found
+
+
+def without_labels(conversation: Conversation, turns: Container[int]) -> Conversation:
+    """A copy of the conversation in which these turns have no labels."""
+    bare = {"mood_shift_tags": None, "annotations": None}
+    kept = [one.model_copy(update=bare) if one.turn_number in turns else one for one in conversation.turns]
+    return conversation.model_copy(update={"turns": tuple(kept)})
 
 
 def enough(model: Model, those: Sequence[Item]) -> bool:

@@ -20,8 +20,8 @@ class UntestedVersionWarning(UserWarning):
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra."""
-    return f'pip install "attune-env[{extra}]"'
+    """How to install an extra: a command, and where to run it."""
+    return f'in the clone, pip install ".[{extra}]"'
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:

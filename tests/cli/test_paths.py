@@ -8,7 +8,7 @@ from pathlib import Path
 from attune_env.cli.paths import PLACES
 from tests.command import attune_here, loaded_by, table_rows
 
-INSTALL = 'lm_eval is not installed: pip install "attune-env[lm-eval]"'
+INSTALL = 'lm_eval is not installed: in the clone, pip install ".[lm-eval]"'
 
 
 def test_a_name_gives_its_folder_without_one_all_are_listed(tmp_path: Path) -> None:

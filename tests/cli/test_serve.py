@@ -28,7 +28,7 @@ def test_without_the_extra_command_and_names_give_the_line_that_installs_it(
         monkeypatch.delitem(sys.modules, f"{openenv.__name__}.{module}", raising=False)
     for name in names:
         monkeypatch.delitem(vars(openenv), name, raising=False)
-        with pytest.raises(MissingExtraError, match=r'pip install "attune-env\[openenv\]"'):
+        with pytest.raises(MissingExtraError, match=r'in the clone, pip install "\.\[openenv\]"'):
             getattr(openenv, name)
     out, err = attune_here("serve openenv", tmp_path, 1)
     assert out == ""

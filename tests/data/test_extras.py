@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_a_missing_package_of_an_extra_gives_the_line_that_installs_it() -> None:
     with (
         pytest.raises(
-            MissingExtraError, match=r"'verl' is not installed.*pip install \"attune-env\[verl\]"
+            MissingExtraError, match=r"'verl' is not installed.*in the clone, pip install \"\.\[verl\]"
         ) as caught,
         needs_extra("verl", "no_such_package"),
     ):

@@ -233,6 +233,20 @@ def test_a_problem_in_jsonl_names_the_line_and_in_a_dataset_the_row(tmp_path: Pa
         assert (ids(left), left.left_out) == (["full"], found)
 
 
+@pytest.mark.parametrize("skip_invalid", [False, True])
+def test_a_table_is_named_as_one_with_what_converts_it(tmp_path: Path, skip_invalid: bool) -> None:
+    rows = [{"text": f"t{n}", "felt": "joy", "conversation_id": 3} for n in range(700)]
+    saved = save(tmp_path / "saved", rows[:2])
+    line = write(tmp_path / "rows.jsonl", "\n".join(map(json.dumps, rows)))
+    for source in (write(tmp_path / "rows.csv", "text,felt\nt1,joy\n"), line, saved):
+        problem = only_problem(lambda: load(source, skip_invalid=skip_invalid))  # noqa: B023
+        assert (problem.file, problem.place, problem.expected) == (str(source), "", "conversations")
+        assert problem.found.startswith("a table")
+        assert "`attune data import feelings` or" in problem.advice
+    mixed = write(tmp_path / "mixed.jsonl", lines(FULL) + json.dumps(rows[0]))
+    assert {p.file for p in problems_of(lambda: load(mixed))} == {f"{mixed}:2"}
+
+
 def test_skip_invalid_with_nothing_good_left_is_an_error(tmp_path: Path) -> None:
     folder(tmp_path, {1: "{", 2: "[]"})
     assert len(problems_of(lambda: load(tmp_path, skip_invalid=True))) == 2

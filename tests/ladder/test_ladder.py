@@ -107,13 +107,13 @@ def test_balanced_accuracy_by_hand() -> None:
     those = [Item(Key(names[i % 2], i), "", "", i < 5) for i in range(15)]
     answers = {(model, one.key): one.key.turn < 4 for one in those if one.key.turn != 14}
     sample = Sample(conversations, {model: those})
-    found = {rung.task: rung for rung in sample.rungs("f", "r", "t", Answered(answers, False), {model})}
+    found = {rung.task: rung for rung in sample.rungs("f", "r", "t", Answered(answers, {model}, False))}
     # 4 of 5 yes are right; 9 of 10 no, and one without an answer is half right
     assert found[DID].value.mean == pytest.approx((4 / 5 + 9.5 / 10) / 2)
     assert (found[DID].value.n, found[DID].value.units) == (15, 2)
     assert found[PREFERRED].missing == "no labels"
     few = Sample(conversations, {model: those[1:]})  # four yes
-    lacking = {rung.task: rung.missing for rung in few.rungs("f", "r", "t", Answered({}, False), {model})}
+    lacking = {rung.task: rung.missing for rung in few.rungs("f", "r", "t", Answered({}, {model}, False))}
     assert lacking[DID] == "few labels"
 
 
@@ -160,10 +160,59 @@ def test_labels_that_are_absent_are_named() -> None:
 
 def test_nobody_is_read_by_a_reader_fitted_on_them() -> None:
     one = planted(1, 1, "p")
-    with pytest.raises(SettingsError, match=r"p and p have one person.*give other people's data"):
+    with pytest.raises(SettingsError, match=r"p and p both have only one person, the same.*give other"):
         ladder({"p": one}, {"p": one})
     within = [rung for rung in ladder({"q": planted(8, 2, "q")}, {"p": one}) if rung.missing == "one person"]
     assert [rung.task for rung in within] == list(TASKS)
+
+
+def said(texts: Sequence[tuple[str, bool]], prefix: str) -> Conversations:
+    """A conversation by another person, who names no id, for each text and whether it is of good feelings."""
+    made = []
+    for number, (conversation, (text, good)) in enumerate(zip(filler(len(texts)), texts, strict=True)):
+        record = {**conversation.to_record(), "conversationId": f"{prefix}{number}", "provenance": "own"}
+        del record["participant_profile"]
+        tags = [{"emotion": "Proud" if good else "Upset", "intensity": 4}]
+        record["turns"] = [
+            {"turnNumber": 1, "userMessage": text, "llmResponse": "Ja.", "moodShiftTags": tags}
+        ]
+        made.append(Conversation.model_validate(record))
+    return Conversations(made, source=prefix)
+
+
+def noise(n: int, seed: int) -> list[tuple[str, bool]]:
+    """Texts of six words at random, half of them called good."""
+    chance = Random(seed)
+    return [(" ".join(chance.choices("abcdefghijklmnopqrst", k=6)), i % 2 == 0) for i in range(n)]
+
+
+def test_no_text_is_read_by_a_reader_fitted_on_the_same_text() -> None:
+    texts = noise(60, 1)
+    thrice = said(texts * 3, "t")
+    copies = said([(f" {text.upper()}", good) for text, good in texts], "c")
+    rungs = ladder({"thrice": thrice}, {"thrice": thrice, "copies": copies, "new": said(noise(60, 2), "n")})
+    for test in ("thrice", "copies"):
+        rung = of(rungs, "thrice", "words", test)[VALENCE]
+        assert rung.crossed
+        assert rung.value.mean == pytest.approx(0.5, abs=0.1)
+        assert (rung.value.low or 0) < 0.5
+    assert not of(rungs, "thrice", "words", "new")[VALENCE].crossed
+    assert "without the people and texts that are read, fold by fold: thrice → thrice, thrice → copies." in (
+        "".join(ladder_tables(rungs)[-1].footnotes)
+    )
+
+
+def test_texts_that_everybody_says_leave_nothing_to_fit_and_a_common_one_leaves_the_others() -> None:
+    same = said(noise(10, 1) * 30, "s")
+    assert of(ladder({"s": same}, {"s": same}), "s", "words", "s")[VALENCE].missing == "nothing to fit"
+    thanks = []
+    for conversation in planted(20, 1, "p"):
+        record = conversation.to_record()
+        record["turns"][0]["userMessage"] = "Thanks"
+        thanks.append(Conversation.model_validate(record))
+    rung = of(ladder({"p": thanks}, {"p": thanks}), "p", "words", "p")[VALENCE]
+    assert rung.crossed
+    assert rung.value.mean == pytest.approx((3 + 0.5) / 4, abs=0.03)  # of four turns, one cannot be read
 
 
 def test_the_training_guard_applies_to_what_is_fitted_on() -> None:
@@ -208,6 +257,8 @@ def test_the_command_writes_the_same_bytes_under_any_hash_seed(tmp_path: Path) -
     first = read_json(tmp_path / "ladder.json")["rungs"][0]
     assert (first["fit"], first["reader"], first["task"]) == ("p.jsonl", "words", VALENCE)
     assert first["value"]["participants"] == 5  # of six conversations, two are of one person
+    assert set(first["above"]) == set(first["value"])
+    assert "above_surface" not in first
     (tmp_path / "ladder.md").write_text("mine")
     done = attune("data", "ladder", "--test", "p.jsonl", "-o", "ladder.md", cwd=tmp_path, code=1)
     assert "choose another --output" in done.stderr

@@ -49,7 +49,8 @@ def tables(source: str | Path, split: str | None, *, records: bool = True) -> It
     """
     splits = _splits(source)
     if split is None and len(splits) > 1:
-        raise SettingsError(f"{source} has the splits {_listed(splits)}; choose one (split=…)")
+        how = "split=… in Python, --split where a command has it"
+        raise SettingsError(f"{source} has the splits {_listed(splits)}; choose one ({how})")
     if split is not None and split not in splits:
         raise UnknownNameError("split", split, splits)
     chosen = splits[split or next(iter(splits))]

@@ -25,9 +25,10 @@ SHOWN: Final = 3
 """How many records a refusal names; the rest are only counted."""
 _RULE: Final = "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata."
 _OWN: Final = (
-    'If unmarked records are your own, say so: load(path, provenance="own") (a mark in '
-    'the file takes precedence, and everything in a folder "Test Samples" stays benchmark). In mixed data, '
-    'leave the benchmark out: select(conversations, "provenance!=benchmark").'
+    'If unmarked records are your own, say so: "provenance": "own" in each record, or '
+    'load(path, provenance="own") (a mark in the file takes precedence, and everything in a folder '
+    '"Test Samples" stays benchmark). In mixed data, leave the benchmark out: '
+    'select(conversations, "provenance!=benchmark").'
 )
 _WAYS_ON: Final = (
     f'{_RULE} Instead, train on the written corpus, load("{TO_TRAIN}:train"), on your own data, or on '

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.files import gc_pause
@@ -24,6 +24,7 @@ SAMPLE = Path(__file__).parents[1] / "sample"
 
 MAX_TURNS = 1_000
 """A record with more turns is refused."""
+_CONVERT: Final = "`attune data import feelings` or `attune data import preferences` converts it"
 
 
 def load(
@@ -67,6 +68,7 @@ def load(
     problems: list[Problem] = []
     items: list[Conversation | Place] = []
     files: dict[str, str] = {}
+    table = path is None or path.suffix == ".jsonl" or holds_tables(path)
     with gc_pause.paused():  # 2x faster
         for file, read in _records(name, path, split):
             again = partial(_marked, file, read, provenance, forced)
@@ -77,6 +79,7 @@ def load(
                     twice = f"{show(identity)}, which is also in {files[identity]}"
                     raise DataError(Problem(file, "conversationId", twice, "each id once", "remove the copy"))
             except DataError as error:
+                table = table and any((p.place, p.found) == ("turns", "nothing") for p in error.problems)
                 problems.extend(error.problems[: MAX_LISTED + 1 - len(problems)])
                 if len(problems) > MAX_LISTED and not skip_invalid:
                     break
@@ -84,6 +87,8 @@ def load(
                 files[identity] = file
                 place = Place(identity, conversation.origin, file, again)
                 items.append(conversation if in_memory else place)
+    if problems and not items and table:
+        problems = [Problem(name, "", "a table: no row has turns", "conversations", _CONVERT)]
     if len(problems) > MAX_LISTED:
         listed = f"the first {MAX_LISTED} are listed"
         problems[MAX_LISTED:] = [Problem(name, "", "further problems", "none", listed)]
@@ -109,6 +114,8 @@ def _records(name: str, path: Path | None, split: str | None) -> Iterable[Row]:
         raise SettingsError(f"split {show(split)}: only datasets have splits, and {name} is not one")
     if path.is_dir():
         return folder(path)
+    if path.suffix in (".csv", ".tsv"):
+        raise DataError(Problem(name, "", f"a table ({path.suffix})", "conversations", _CONVERT))
     return jsonl(path) if path.suffix == ".jsonl" else [(name, partial(read_json, path))]
 
 

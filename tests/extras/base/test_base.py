@@ -54,7 +54,7 @@ def test_the_command_line_runs_a_model_and_policies_and_shows_the_scores(tmp_pat
     assert "builtin/always-no" in attune("report scores.json", cwd=tmp_path).stdout
     assert "builtin/always-no" in attune("stats scores.json", cwd=tmp_path).stdout
     told = attune("report scores.json -o report", cwd=tmp_path, code=1).stderr
-    assert 'pip install "attune-env[report]"' in told
+    assert 'in the clone, pip install ".[report]"' in told
     assert not (tmp_path / "report").exists()
 
 
@@ -75,7 +75,7 @@ def _attribute(module: str, name: str) -> Callable[[], object]:
     ],
 )
 def test_what_needs_an_extra_names_it_and_its_command(extra: str, use: Callable[[], object]) -> None:
-    with pytest.raises(MissingExtraError, match=re.escape(f'pip install "attune-env[{extra}]"')):
+    with pytest.raises(MissingExtraError, match=re.escape(f'pip install ".[{extra}]"')):
         use()
 
 

@@ -144,5 +144,5 @@ def test_without_the_extra_the_class_says_how_to_get_it(monkeypatch: pytest.Monk
     for name in ("lm_eval", "lm_eval.api", "lm_eval.api.instance"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "attune_episodes.frameworks.lm_eval.run", raising=False)
-    with pytest.raises(MissingExtraError, match=r'pip install "attune-env\[lm-eval\]"'):
+    with pytest.raises(MissingExtraError, match=r'in the clone, pip install "\.\[lm-eval\]"'):
         importlib.import_module("attune_episodes.frameworks.lm_eval.run")
