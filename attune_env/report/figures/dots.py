@@ -152,9 +152,12 @@ class Dots(Plot):
             for row, (_, cell, _) in enumerate(panel.rows):
                 value = (mean_of(cell) or 0.0) * scale
                 if not low <= value <= high:
-                    end, arrow, side = (low, "◂", "left") if value < low else (high, "▸", "right")
                     dot = "●" if is_sure(cell) and row not in panel.hollow else "○"
-                    text = f"{arrow} {value:.2g} {dot}"
+                    end, text, side = (
+                        (low, f"◂{dot} {value:.2g}", "left")
+                        if value < low
+                        else (high, f"{value:.2g} {dot}▸", "right")
+                    )
                     axis.annotate(text, (end, row), fontsize=7.5, color=BLUE, va="center", ha=side)
         elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # only rounding
             axis.set_xlim(ends[0] - 1, ends[1] + 1)
