@@ -23,6 +23,9 @@ from tests.data.builders import Json, folder, record, replaced, write
 
 ATTUNE = Path(sys.executable).with_name("attune")
 Done = subprocess.CompletedProcess[str]
+OWN_WORDING = (
+    "the questions are in attune-env's wording; the official wording comes with the benchmark's data"
+)
 FIRST = "c-1_builtin_oracle_default.json"
 
 

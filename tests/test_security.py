@@ -31,7 +31,7 @@ from attune_env.tables.cells import Cell, field_text
 from attune_env.tables.table import Table
 from attune_episodes import Settings, builtin_policy, plan, rollout
 from attune_episodes.protocol.prompts import FOLDER
-from tests.command import attune, change, data_folder, names, read, snapshot
+from tests.command import OWN_WORDING, attune, change, data_folder, names, read, snapshot
 from tests.data.builders import Json, replaced, write
 from tests.data.test_security import HOSTILE
 from tests.running.playing import small
@@ -120,7 +120,7 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     ))  # fmt: skip
     err = attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path, code=2).stderr
     first, said = err.splitlines()
-    assert first == "questions in our own wording (the benchmark's comes with its data)"
+    assert first == OWN_WORDING
     assert said.startswith("error: out/c-1_builtin_empty_default.json contains a result of another run")
     assert said.isprintable()
     assert "labels x\\nerror: all is lost" in err

@@ -143,11 +143,12 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
 
     path = codebook_for(data, given)
     book = Codebook.own() if path is None else load_official(path)
-    own = "our own wording (the benchmark's comes with its data)"
+    own = "attune-env's wording; the official wording comes with the benchmark's data"
     wording = own if path is None else f"the wording of {book.name}"
-    print(f"questions in {wording}", file=sys.stderr)
+    print(f"the questions are in {wording}", file=sys.stderr)
     if book.missing:
-        print(f"missing from {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
+        missing = ", ".join(book.missing)
+        print(f"missing from {path}, so in attune-env's wording: {missing}", file=sys.stderr)
     return book
 
 

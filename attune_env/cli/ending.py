@@ -36,30 +36,32 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
         raise typer.Exit(code)
 
 
-def outcome(report: EndpointReport, done: str, command: str) -> tuple[int, str]:
+def outcome(report: EndpointReport, done: str, command: str, others: str = "") -> tuple[int, str]:
     """Print what a run did and what went wrong; the exit code, and how to continue if it is incomplete.
 
-    Exits at once, with the code of the signal, if the run was interrupted.
+    `others` says what to do about answers that cannot be read. Exits at once, with the code of the signal, if
+    the run was interrupted.
     """
     from attune_env.cli.watching import amounts, duration, rates
     from attune_env.running.loop import Interrupted, Unwritten
-    from attune_env.running.troubles import main_trouble, mixed_trouble
+    from attune_env.running.troubles import OTHERS, main_trouble, mixed_trouble
     from attune_env.tables.labels import counted
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
     print(done)
-    if tally.control.sent:
+    if tally.new:
         repeats = counted(tally.asked_again, "repeat")
         again = f" and {repeats} of unusable answers" if tally.asked_again else ""
-        print(f"{tally.new} calls{again}, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
+        calls = f"{counted(tally.new, 'call')}{again}"
+        print(f"{calls}, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
     if failed:
         reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
-    trouble = main_trouble(tally.troubles, tally.last)
+    trouble = main_trouble(tally.troubles, tally.last, others or OTHERS)
     if trouble is not None:
         print(f"error: {trouble}", file=sys.stderr)
-    elif (mixed := mixed_trouble(tally.troubles)) is not None:
+    elif (mixed := mixed_trouble(tally.troubles, others or OTHERS)) is not None:
         print(f"warning: {mixed}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"

@@ -28,7 +28,7 @@ CHECKED_BY: Final = "made by attune people check"
 _HAND: Final = "PROVIDER:MODEL, custom:MODEL@URL, or any name if somebody answers elsewhere"
 
 app = typer.Typer(
-    help="Play people: plan persons, and play conversations with them to train on.", no_args_is_help=True
+    help="Play people: plan them, and play conversations with them to train on.", no_args_is_help=True
 )
 
 
@@ -71,7 +71,7 @@ def play(
     server: shared.Server,
     drawn: shared.Drawn,
     output: Path = option("Folder for the conversations and the answers.", Path("played"), "-o"),
-    person: str = option(f"Who plays the persons: {_HAND}.", ELSEWHERE, metavar="HAND"),
+    person: str = option(f"Who plays the people: {_HAND}.", ELSEWHERE, metavar="HAND"),
     assistant: list[str] | None = option(
         "Who plays the assistant; may be given twice, and then one of two replies is drawn.", metavar="HAND"
     ),
@@ -85,7 +85,8 @@ def play(
 ) -> None:
     """Play the people of a plan: every answer is kept, and playing again goes on.
 
-    A hand without a provider is answered elsewhere: what is asked lies in pending.jsonl in the format of an
+    A hand is the model or person that answers for one role: the played person, the assistant, or the reader.
+    Without a provider, it is answered elsewhere: what is asked lies in pending.jsonl in the format of an
     OpenAI batch; put the answers into the folder, as the batch's output or as lines {"key": …, "text": …},
     and play again. Exits with 1 while something is missing.
 
@@ -111,7 +112,8 @@ def play(
     models = {name: model for name, (_, model) in found.items() if model is not None}
     if server.dry_run:
         price = next((model.price for model in models.values()), None)
-        servers.show_estimate(estimate(cards, cast), price=price)
+        calls = "calls are an estimate for people who stay to the end; retries and re-asks add to them"
+        servers.show_estimate(estimate(cards, cast), price=price, each="role", calls=calls)
         return
     output_folder(output)
     if not models:
@@ -239,17 +241,20 @@ def _hand(value: str, server: shared.Server, drawn: shared.Drawn) -> tuple[Hand,
 
 def _end(report: PlayReport, planned: int, output: Path, again: str, pending: str) -> int:
     """Print what was played and what is missing; the exit code."""
+    from attune_episodes.people.pinned import ANSWERS
+
     run = report.run
     for identity, why in report.without_matter.items():
         print(f"error: {identity}: {why}", file=sys.stderr)
     there = run.written + run.complete_before
     done = f"played {run.written} conversations into {output}; {there} of {planned} are complete"
-    code, go_on = outcome(run, done, again)
+    unusable = f"docs/people.md says what can be used; the answers are in {output / ANSWERS}"
+    code, go_on = outcome(run, done, again, unusable)
     if report.pending:
         print(f"{report.pending} answers are missing: {pending} has what is asked", file=sys.stderr)
         print(f"put the answers into {output}, then: {again}", file=sys.stderr)
     elif go_on:
         print(go_on, file=sys.stderr)
-    elif not code:
+    elif not code and not report.without_matter:
         print(f"next: {command_line('people', 'check', str(output))}")
     return int(bool(code or report.pending or report.without_matter))

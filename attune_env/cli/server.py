@@ -220,25 +220,35 @@ def only_skipped(
 
 
 def show_estimate(
-    estimates: Sequence[Estimate], *, price: Price | None, judge_price: Price | None = None, judges: int = 0
+    estimates: Sequence[Estimate],
+    *,
+    price: Price | None,
+    judge_price: Price | None = None,
+    judges: int = 0,
+    each: str = "mode",
+    calls: str = "calls are exact except for retries and re-asks",
 ) -> None:
     """Print the estimate of a run; calls without a price are left out of the cost, with a note.
 
-    `price` is that of the evaluated model, `judge_price` that of the judges, `judges` their number.
+    `price` is that of the evaluated model, `judge_price` that of the judges, `judges` their number; `each` is
+    what a row is about, and `calls` says how exact its calls are.
     """
     from attune_env.tables.table import Table
 
+    judged = any(one.judge_calls for one in estimates)
     headings = (
-        "mode", "conversations", "calls", "judge calls", "tokens in", "tokens out", "judge tokens in", "cost",
+        each, "conversations", "calls", *(["judge calls"] * judged), "tokens in", "tokens out",
+        *(["judge tokens in"] * judged), "cost",
     )  # fmt: skip
     table = Table("estimate (nothing was sent)", headings)
     for one in estimates:
         parts = [p.of(usage) for p, usage in ((price, one.usage), (judge_price, one.judge_usage)) if p]
-        tokens = (one.usage.tokens_in, one.usage.tokens_out, one.judge_usage.tokens_in)
+        judge_calls, judge_tokens = [one.judge_calls] * judged, [one.judge_usage.tokens_in] * judged
+        tokens = (one.usage.tokens_in, one.usage.tokens_out, *judge_tokens)
         cost = f"${sum(parts):.2f}" if parts else None
-        table.rows.append((one.mode, one.conversations, one.calls, one.judge_calls, *tokens, cost))
+        table.rows.append((one.mode, one.conversations, one.calls, *judge_calls, *tokens, cost))
     table.notes = [
-        "calls are exact except for retries and re-asks; completed work is not subtracted",
+        f"{calls}; completed work is not subtracted",
         "tokens are estimated at 4 bytes each; reasoning models and verbose modes write more",
     ]
     if price is not None and judge_price is None and judges:

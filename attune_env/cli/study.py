@@ -184,8 +184,8 @@ def export(
     write_json(path, beside)
     train = sum(bool(one.study and one.study.train) for one in conversations)
     written = counted(len(conversations), "conversation")
-    print(f"wrote {written} to {output}, provenance study; beside them {path}")
-    print(f"licence {beside['licence']}; {train} of them may be trained on")
+    print(f"wrote {written} to {output}, provenance study, and {path}")
+    print(f"licence {beside['licence']}; of these, {train} may be trained on")
 
 
 @command(app)

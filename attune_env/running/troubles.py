@@ -43,7 +43,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "unparsed:unfinished_reasoning": f"{_BUDGET[:-1]}, or the end of the reasoning unmarked? {_MARKS}",
     "unparsed:truncated": _BUDGET,
 }
-_OTHERS: Final = "docs/protocol.md says what can be read; the replies are in the result files"
+OTHERS: Final = "docs/protocol.md says what can be read; the replies are in the result files"
+"""What to do about answers that cannot be read, after a run."""
 
 
 def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) -> str:
@@ -60,12 +61,15 @@ def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) 
 
 
 def main_trouble(
-    counted: Mapping[str, Counter[str]], last: Mapping[str, tuple[str, int]] | None = None
+    counted: Mapping[str, Counter[str]],
+    last: Mapping[str, tuple[str, int]] | None = None,
+    others: str = OTHERS,
 ) -> str | None:
     """The trouble of most answers of a model, or of all its last ones, with advice; None if there is none.
 
     `counted` is, for each model, reason -> number of answers, where the reason "" means that they count;
-    `last` is the reason of its last answer, and how many answers in a row end with it.
+    `last` is the reason of its last answer, and how many answers in a row end with it; `others` is the advice
+    for reasons without one of their own.
     """
     for model, reasons in counted.items():
         tail, row = (last or {}).get(model, ("", 0))
@@ -76,16 +80,16 @@ def main_trouble(
                 found = f"the last {row} of {reasons.total()} answers"
             else:
                 continue
-            return f"{found} of {model} fail for one reason: {reason}; {ADVICE.get(reason, _OTHERS)}"
+            return f"{found} of {model} fail for one reason: {reason}; {ADVICE.get(reason, others)}"
     return None
 
 
-def mixed_trouble(counted: Mapping[str, Counter[str]]) -> str | None:
+def mixed_trouble(counted: Mapping[str, Counter[str]], others: str = OTHERS) -> str | None:
     """Say that most answers of a model do not count, and why; None if there is no such model."""
     for model, reasons in counted.items():
         lost = reasons.total() - reasons[""]
         if lost > MOST * reasons.total():
             most_first = sorted((-number, reason) for reason, number in reasons.items() if reason)
             why = ", ".join(f"{reason} {-number}" for number, reason in most_first)
-            return f"{lost} of {reasons.total()} answers of {model} could not be read: {why}; {_OTHERS}"
+            return f"{lost} of {reasons.total()} answers of {model} could not be read: {why}; {others}"
     return None

@@ -20,9 +20,9 @@ from attune_env.tables.table import Table
 SECONDS_AN_ANSWER: Final = 1.0
 """Below so many seconds an answer, a page was hardly read."""
 WIDTHS: Final = (0.02, 0.05, 0.1)
-"""Half widths of a 95 % interval."""
+"""Half widths of a 95% interval."""
 _Z: Final = 1.96
-"""Standard errors in half a 95 % interval."""
+"""Standard errors in half a 95% interval."""
 
 
 def place_of(study: Study, state: State) -> str:
@@ -97,7 +97,11 @@ def check(study: Study, store: Store) -> list[Table]:
         "edit rejected: comparisons in which the participant's own edit lost to the reply that it improves",
         f"{len(done)} of {sum(state.begun for state in store.states())} who began have finished",
     ]
-    return [people, _questions(study, done), _needed(done)]
+    questions, needed = _questions(study, done), _needed(done)
+    if needed.rows:
+        return [people, questions, needed]
+    questions.notes = [f"{needed.title}: told once two participants with such answers have finished"]
+    return [people, questions]
 
 
 def _judged(state: State) -> Iterator[dict[str, Any]]:
@@ -166,7 +170,7 @@ def _questions(study: Study, done: Sequence[State]) -> Table:
 
 
 def _needed(done: Sequence[State]) -> Table:
-    """How many participants a 95 % interval of so much needs, from how much those there differ."""
+    """How many participants a 95% interval of so much needs, from how much those there differ."""
     shares = {
         "replies that did it (yes/no questions)": [_rate(state, "observed") for state in done],
         "replies that should (yes/no questions)": [_rate(state, "preferred") for state in done],
@@ -175,7 +179,7 @@ def _needed(done: Sequence[State]) -> Table:
         ],
     }
     heads = [f"±{width:.0%}" for width in WIDTHS]
-    table = Table("participants needed for a 95 % interval", ("share", Column("mean", share=True), *heads))
+    table = Table("participants needed for a 95% interval", ("share", Column("mean", share=True), *heads))
     for name, values in shares.items():
         known = [value for value in values if value is not None]
         if len(known) > 1:

@@ -155,6 +155,8 @@ def _compare(view: View) -> list[Field]:
         options = tuple((side, view.word("reply_number", number=at)) for side, at in sides)
         text = view.word("which_of", first=sides[0][1], second=sides[1][1])
         group = view.study.codebook.pairwise_text(one["questionId"])
+        if len(view.replies) > 2:
+            group = view.word("each_pair", question=group)
         fields.append(Field(f"c{index}", text, "one", options, group=group))
     return fields
 
@@ -209,7 +211,7 @@ STEPS: Final[Mapping[str, Step]] = {
 
 
 def outline(study: Study, state: State) -> Iterator[str]:
-    """Every step of a participation in order; those not reached yet as far as they can be told."""
+    """Every step of a participation in order, with all that may still come: it only ever gets shorter."""
     pages, talk, annotating = study.design.pages, study.design.conversation, _annotating(study)
     yield "consent"
     yield from (f"own.{page.id}" for page in pages if page.when == "before")
@@ -228,13 +230,12 @@ def outline(study: Study, state: State) -> Iterator[str]:
         if replied is not None and not replied.get("text"):
             break
         turns.append(number)
-        if said is None and number >= talk.min_turns:
-            break
     for number in turns:
         yield from (f"{kind}.{number}" for kind in annotating)
     if turns:
         yield "closing"
-        if state.answer("closing").get("q3_modelFit") in Q3_NEGATIVE:
+        closing = state.answers.get("closing")
+        if closing is None or closing.get("q3_modelFit") in Q3_NEGATIVE:
             yield "off"
     yield "post"
     yield from (f"after.{page.id}" for page in pages if page.when == "after")
@@ -262,7 +263,7 @@ def is_full(study: Study, store: Store) -> bool:
 
 
 def progress(study: Study, state: State) -> tuple[int, int]:
-    """How many steps are answered, and of how many."""
+    """How many steps are answered, and of how many at most."""
     steps = [step for step in outline(study, state) if step.partition(".")[0] not in MACHINE]
     return sum(step in state.answers for step in steps), len(steps)
 

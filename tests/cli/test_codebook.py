@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attune_data.format.constants import BINARY_IDS
-from tests.command import attune_here, data_folder, names, read
+from tests.command import OWN_WORDING, attune_here, data_folder, names, read
 from tests.data.builders import write
 
 OFFICIAL = {
@@ -40,8 +40,8 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(
         write(tmp_path / data / NAME, {"B2": "Did it understand you?"})
     name = write(tmp_path / place, OFFICIAL).name
     wording, missing = run(tmp_path, data, *options)
-    assert wording == f"questions in the wording of official ({name})"
-    told, _, text = missing.partition(", so in our own wording: ")
+    assert wording == f"the questions are in the wording of official ({name})"
+    told, _, text = missing.partition(", so in attune-env's wording: ")
     gaps = set(text.split(", "))
     assert told.startswith("missing from ")
     assert Path(told.removeprefix("missing from ")).name == name
@@ -54,7 +54,7 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(
 
 def test_another_wording_is_another_run(tmp_path: Path) -> None:
     data_folder(tmp_path / "data")
-    assert run(tmp_path, "data") == ["questions in our own wording (the benchmark's comes with its data)"]
+    assert run(tmp_path, "data") == [OWN_WORDING]
     write(tmp_path / NAME, OFFICIAL)
     line = run(tmp_path, "data", code=2)[-1]
     assert line.startswith("error: ")

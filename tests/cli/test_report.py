@@ -33,7 +33,7 @@ def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
     out, err = report(scores)
     assert err == []
     first, *_ = out.splitlines()
-    assert first.startswith("`empty` scores 12.0 of 100 and has too little data to be compared with `alwa")
+    assert first.startswith("`empty` scores 12.0 of 100 and has too little data for a test against `always")
     tables = table_rows(out)
     leading, *groups = tables
     assert leading.startswith("Leaderboard, canonical scoring")

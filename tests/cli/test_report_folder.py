@@ -52,7 +52,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_it_says_what_was_written(place: Path) -> None:
     said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
-    assert "and has too little data to be compared with `empty`" in said[0]
+    assert "and has too little data for a test against `empty`" in said[0]
     assert not any("Leaderboard" in line for line in said)  # `attune score` prints it
     assert said[-1] == "open out/report.html"
     assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
@@ -96,7 +96,7 @@ def test_ids_links_and_figures_of_the_page(place: Path) -> None:
 
 def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    answer = "compared with `empty`, the only baseline scored (`surface`, `asked` and `prior` were not)"
+    answer = "against `empty`, the only baseline scored (`surface`, `asked` and `prior` were not)"
     shown = re.sub("`(.+?)`", r"<code>\1</code>", answer)
     second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
     assert text.index(shown) < text.index('id="verdict"') < text.index(second)
@@ -160,6 +160,17 @@ def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tm
         assert names(tmp_path / "out" / "figures") == [f"{only}.{kind}"]
     _, err = attune_here("report --scores scores.json --only leaderbord -o out", tmp_path, 2)
     assert "did you mean 'leaderboard'?" in err
+
+
+def test_an_analysis_that_the_inputs_do_not_allow_is_an_error(place: Path, tmp_path: Path) -> None:
+    write_json(tmp_path / "scores.json", read(place / "scores.json"))
+    out, err = attune_here("report --scores scores.json --only learning-curves -o out", tmp_path, 1)
+    assert err.splitlines()[-1] == (
+        "error: scores.json: found too little for the analysis 'Learning curves' (no result records its "
+        "training run and step (`attune.training`)), expected what it needs; leave out --only to report what "
+        "these inputs allow"
+    )
+    assert (out, (tmp_path / "out").exists()) == ("", False)
 
 
 ALONE = "report --scores scores.json --only variance -o out"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attune_data import load
-from tests.command import FIRST, attune, change, composites, data_folder, read, results, score
+from tests.command import FIRST, OWN_WORDING, attune, change, composites, data_folder, read, results, score
 from tests.data.builders import write
 from tests.rewards.builders import Json
 
@@ -24,7 +24,7 @@ def test_reparsing_gives_the_same_scores(tmp_path: Path, asked: dict[str, Any]) 
     score(tmp_path)
     before = read(tmp_path / "scores.json")
     _, err = score(tmp_path, "--reparse")
-    assert err == ["questions in our own wording (the benchmark's comes with its data)"]
+    assert err == [OWN_WORDING]
     assert read(tmp_path / "scores.json") == before
 
 

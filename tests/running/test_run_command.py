@@ -18,7 +18,7 @@ from attune_env.cli.shared import Server as Asked
 from attune_env.running.providers import endpoint_of
 from attune_env.running.settings import Price
 from attune_episodes import BUILTIN, Settings
-from tests.command import attune_here, data_folder, names, own, read, snapshot, table_rows
+from tests.command import OWN_WORDING, attune_here, data_folder, names, own, read, snapshot, table_rows
 from tests.data.builders import folder, with_annotations, write
 from tests.endpoint import Server, answers_of, serve
 from tests.running.playing import judge_answers, small
@@ -42,7 +42,7 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
         "wrote 3 results to out; 0 were already complete",
         f"next: attune score --results out --data {data} --output scores.json",
     ]
-    assert err.splitlines() == ["questions in our own wording (the benchmark's comes with its data)"]
+    assert err.splitlines() == [OWN_WORDING]
     assert names(tmp_path / "out") == FILES
     record = read(tmp_path / "out" / FILES[1])
     assert [record[key] for key in ("conversationId", "source_file", "em_model", "mode", "api_cost")] == [
@@ -218,7 +218,7 @@ def test_a_model_behind_a_server_plays_and_says_what_it_took(
     assert f"${cost:.4f}, errors 0.0%, parsed 100.0%" in lines[1]
     assert lines[2] == "next: attune score --results out --data data --output scores.json"
     assert said[:2] == [
-        "questions in our own wording (the benchmark's comes with its data)",
+        OWN_WORDING,
         "3 conversations to play, 27 calls",
     ]
     for number, line in zip((1, 2, 3), said[2:], strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -22,6 +23,7 @@ from attune_env.study.export import export
 from attune_env.study.folder import read_study
 from attune_env.study.pages import SUMMED
 from attune_env.study.scripted import Page, Participant, play_all
+from attune_env.study.steps import progress
 from attune_env.study.view import View
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.training import training_dataset
@@ -186,6 +188,21 @@ def test_marked_words_leave_the_machine_nowhere(tmp_path: Path) -> None:
     written = json.dumps([conversations[0].to_record(), beside])
     assert "Riga" not in written
     assert "Ada" not in written
+
+
+def test_the_progress_never_recedes(tmp_path: Path) -> None:
+    with served(small(tmp_path / "s")) as site:
+        link = site.invite()
+        Participant(link).play()
+        whole = site.state(link)
+    steps = list(whole.answers.items())
+    states = [replace(whole, answers=dict(steps[:number])) for number in range(len(steps) + 1)]
+    done, most = zip(*(progress(site.study, state) for state in states), strict=True)
+    # consent, a page, topic, pre; 2 messages; 3 pages about each; closing, off, post, redact, debrief
+    assert most[0] == 4 + 2 + 2 * 3 + 5
+    assert list(most) == sorted(most, reverse=True)
+    assert list(done) == sorted(done)
+    assert done[-1] == most[-1]
 
 
 def test_stopping_and_withdrawing(tmp_path: Path) -> None:

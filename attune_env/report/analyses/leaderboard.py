@@ -95,7 +95,8 @@ def notes(study: Study) -> list[str]:
         f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
         "Canonical Composite = the benchmark's scoring, which rewards silence; for comparison with published "
         "scores. Strict Composite = an unanswered question scores 0; the verdict and the profile use it. "
-        f"The leaderboard is ranked by the {study.variant} score, and its pillars are {study.variant} too.",
+        "Models come first, then baselines, the reader and the oracle; in each mode, each group is ranked by "
+        f"the {study.variant} score. The leaderboard's pillars are {study.variant} too.",
         f"baseline = does not read the conversation, or reads only its surface; reader = {READER}; oracle = "
         "is given the annotations. parsed = readable replies (after repeats, if unreadable ones were "
         "asked for again), answered = scored items with a valid answer, unscored = items without one.",

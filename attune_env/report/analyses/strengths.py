@@ -93,7 +93,7 @@ PROFILE = Analysis(
     "interval excludes the mark, the difference may not be significant: p is corrected for testing all "
     "parts of all models at once, while the intervals are not, and a difference that only a few {units} "
     "show cannot have a small p. The table also shows the difference, on the scale of the gain, with "
-    "its interval and p. Values beyond the axis are written at its edge.",
+    "its interval and p. Values beyond the axis are written at its edge, beside their dot.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", test="p_holm",
                      line=0.0, limits=(-1.05, 1.05),

@@ -43,7 +43,7 @@ def summary(study: Study) -> list[str]:
         ABOVE: ("scores", "score", "significantly above", ""),
         SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
         BELOW: ("scores", "score", "significantly below", blind),
-        FEW: ("has", "have", "too little data to be compared with", ""),
+        FEW: ("has", "have", "too little data for a test against", ""),
     }
     first, *others = map(str, table.column("verdict"))
     one, _, relation, more = says[first]
@@ -53,11 +53,9 @@ def summary(study: Study) -> list[str]:
     difference = table.intervals("difference")[0]
     if difference.mean is not None:
         points, way = apart(difference)
-        lines.append(
-            f"Its score is {points} {way} that baseline."
-            if way
-            else f"Its score is equal to that baseline's: {points}."
-        )
+        where = f"On {counted(difference.n, 'conversation')}, its" if first == FEW else "Its"
+        equal = f"equal to that baseline's: {points}."
+        lines.append(f"{where} score is {f'{points} {way} that baseline.' if way else equal}")
     for verdict, (one, several, relation, more) in says.items():
         if these := [name for name, said in zip(names[1:], others, strict=True) if said == verdict]:
             verb = one if len(these) == 1 else several

@@ -110,7 +110,7 @@ def verdict_tables(study: Study) -> list[Table]:
             "verdict",
             "baseline",
             Column(label_of(metric), metric.column, places=1),
-            Column("of the baseline", "baseline_mean", places=1),
+            Column("baseline's score", "baseline_mean", places=1),
             Column("difference", places=2),
             HOLM,
             Column("below the oracle", "below_oracle", places=1),

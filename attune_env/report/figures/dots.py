@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from attune_env.report.figures.plot import Plot, axis_labels, draw_point, mean_of
+from attune_env.report.figures.plot import Plot, axis_labels, draw_point, is_sure, mean_of
 from attune_env.report.figures.style import BLUE, FAINT, INK, ORANGE, name_text, panels
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.tables.cells import Cell, Column
@@ -66,7 +66,7 @@ class Dots(Plot):
     """Value for comparison, drawn across each panel."""
     across: int = 4
     limits: tuple[float, float] | None = None
-    """Range of the x axes; an arrow marks values outside."""
+    """Range of the x axes; a value outside is written at the edge, with an arrow and its dot."""
 
     def has_numbers(self, table: Table) -> bool:
         """Whether a panel is left."""
@@ -152,9 +152,13 @@ class Dots(Plot):
             for row, (_, cell, _) in enumerate(panel.rows):
                 value = (mean_of(cell) or 0.0) * scale
                 if not low <= value <= high:
-                    end, arrow, side = (low, "◂", "left") if value < low else (high, "▸", "right")
-                    axis.annotate(f"{arrow} {value:.2g}", (end, row), fontsize=7.5, color=BLUE, va="center",
-                                  ha=side)  # fmt: skip
+                    dot = "●" if is_sure(cell) and row not in panel.hollow else "○"
+                    end, text, side = (
+                        (low, f"◂{dot} {value:.2g}", "left")
+                        if value < low
+                        else (high, f"{value:.2g} {dot}▸", "right")
+                    )
+                    axis.annotate(text, (end, row), fontsize=7.5, color=BLUE, va="center", ha=side)
         elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # only rounding
             axis.set_xlim(ends[0] - 1, ends[1] + 1)
         axis.set_yticks(range(len(panel.rows)), [name_text(row[0]) if labelled else "" for row in panel.rows])

@@ -84,7 +84,7 @@ def draw_point(
 
     The dot is hollow with too few units too.
     """
-    sure = not isinstance(cell, Interval) or cell.meaningful
+    sure = is_sure(cell)
 
     def plot(values: Sequence[float], looks: str, **options: Any) -> None:
         places = [at] * len(values)
@@ -94,6 +94,11 @@ def draw_point(
         plot([scale * (end or 0.0) for end in (cell.low, cell.high)], "-", linewidth=1.6)
     face = colour if sure and not hollow else "white"
     plot([scale * (mean_of(cell) or 0.0)], "o", markersize=4.5, markerfacecolor=face)
+
+
+def is_sure(cell: Cell) -> bool:
+    """Whether a mean rests on enough units."""
+    return not isinstance(cell, Interval) or cell.meaningful
 
 
 def axis_labels(key: str, names: Sequence[str]) -> list[str]:

@@ -117,13 +117,14 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
     ]
     found.sort(key=lambda one: (np.nan_to_num(one[2][0], nan=np.inf), one[0]))
     real = "models" if not study.only_policies else "policies without the oracle"
-    short = short_names([key[0] for key in study.keys])
+    alone = len(study.models) == 1
+    heads = [*([] if alone else [f"mean of {real}"]), *short_names([key[0] for key in study.keys])]
     table = study.sheet(
         "conversations",
         f"{len(found)} conversations",
-        ("conversation", "topic", "turns", *(Column(name, places=1) for name in (f"mean of {real}", *short))),
+        ("conversation", "topic", "turns", *(Column(name, places=1) for name in heads)),
         (
-            (visible(identity, LONGEST_TITLE), _topic(record), len(record.turns), *map(known, scores))
+            (visible(identity, LONGEST_TITLE), _topic(record), len(record.turns), *map(known, scores[alone:]))
             for identity, record, scores in found
         ),
         notes=[

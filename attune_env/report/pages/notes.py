@@ -91,15 +91,15 @@ DATA: Final = {
     "benchmark": "AttuneBench",
     "filler": "filler (not AttuneBench)",
     "own": "own (not AttuneBench)",
-    "played": "played by language models (not AttuneBench)",
-    "study": "a study (not AttuneBench)",
+    "played": "played (by language models; not AttuneBench)",
+    "study": "study (not AttuneBench)",
     "imported": "imported (not AttuneBench)",
     **{
         name: f"{name} (fictional, written by language models; not AttuneBench, and not for ranking models)"
         for name in SHIPPED
     },
 }
-"""The data of a study, in a few words; those before the parenthesis make a title."""
+"""The data of a study, in a few words; those before the parenthesis stand before "data" in a title."""
 
 
 def notes_of(study: Study) -> list[Note]:

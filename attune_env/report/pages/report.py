@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from attune_data.errors import UnknownNameError, one_line
+from attune_data.errors import DataError, Problem, UnknownNameError, one_line
 from attune_data.version import __version__
 from attune_env.report import check_extra
 from attune_env.report.analyses import CHAPTERS, FRONT, Absent, Analysis, Chapter, Finding, Study
@@ -182,6 +182,15 @@ def write_report(
             for i, part in enumerate(parts, 1)
         ]
     sections = [section for view in views for section in view.sections]
+    missing = [f"not in the report: {title}: {reason}" for view in views for title, reason in view.absent]
+    if wanted.only and not sections:
+        advice = "leave out --only to report what these inputs allow"
+        lacking = [
+            (view.label, f"too little for the analysis {title!r} ({reason})")
+            for view in views
+            for title, reason in view.absent
+        ]
+        raise DataError([Problem(label, "", found, "what it needs", advice) for label, found in lacking])
     figures = [figure for section in sections for figure in section.figures]
     tables = {path: table for section in sections for path, table in section.tables.items()}
     pictures = [path for figure in figures for path in figure.paths.values()]
@@ -219,9 +228,12 @@ def write_report(
     paths = {*tables, *talks, *lists, *pictures, "report.md", "report.html"}
     write_files(folder, paths, files(), overwrite=overwrite)
     answers = [f"{view.label}: {line}" if len(views) > 1 else line for view in views for line in view.summary]
-    missing = [f"not in the report: {title}: {reason}" for view in views for title, reason in view.absent]
-    said = [f"{len(sections)} analyses, {len(pictures)} figure files, {len(tables)} tables"]
-    said += [counted(len(talks), "conversation")] if talks else []
+    said = [
+        counted(len(sections), "analysis", "analyses"),
+        counted(len(pictures), "figure file"),
+        counted(len(tables), "table"),
+        *([counted(len(talks), "conversation")] if talks else []),
+    ]
     return Made(answers, missing, ", ".join(said))
 
 
@@ -246,7 +258,7 @@ def _view(
             view.front = sections
         elif sections:
             view.chapters.append((title, sections))
-    if part.without:
+    if part.without and not wanted.only:
         view.absent.append(("Conversations", part.without))
     if wanted.conversations and not wanted.only:
         view.pages = page_names(part.study, prefix)

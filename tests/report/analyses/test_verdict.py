@@ -90,6 +90,15 @@ def test_one_of_many_models_is_not_above_by_chance() -> None:
     assert set(table.column("verdict")) == {"indistinguishable"}
 
 
+def test_with_too_little_data_the_summary_gives_the_difference_for_these_conversations_alone() -> None:
+    made = study(columns(COMPOSITE, {"lab/a": [50.0, 48.0], "builtin/prior": [60.0, 60.0]}))
+    assert summary(made)[:2] == [
+        "`a` scores 49.0 of 100 and has too little data for a test against `prior`, the only baseline scored "
+        "(`surface` and `asked` were not).",
+        "On 2 conversations, its score is 11.0 points below that baseline.",
+    ]
+
+
 def test_where_only_policies_were_scored_those_that_read_are_judged() -> None:
     values = {"builtin/lexicon": [70.0] * 6, "builtin/asked": [60.0] * 6, "builtin/oracle": [100.0] * 6}
     table = first(VERDICT, study(columns(COMPOSITE, values)))
