@@ -209,7 +209,8 @@ class Lab:
             trainer = self.trained(model, GRPOTrainer, GRPOConfig, name, data, **more)
         logs = trainer.state.log_history
         run: dict[str, Any] = {key: [log[key] for log in logs if key in log] for key in logs[0] | logs[-1]}
-        run["right"] = float(np.mean([one.won == one.read for one in items]))  # of what it is told
+        if arm != "random":  # whose rewards are not of these labels
+            run["right"] = float(np.mean([one.won == one.read for one in items]))
         trainer.save_model(str(self.out / name))
         self.keep(arm, run | self.measured(trainer.model, seen=items[: steps * PROMPTS]), seed)
 
