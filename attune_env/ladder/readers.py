@@ -15,7 +15,7 @@ from attune_env.ladder.features import Features
 from attune_env.ladder.regression import Matrix, regression
 from attune_env.ladder.tasks import (
     DID,
-    PREFERRED,
+    PAIRS,
     TASKS,
     UNMARKED,
     VALENCE,
@@ -83,7 +83,7 @@ class Linear:
             for model, found in those.items():
                 if model[0] == task:
                     of = rows[[place[item.text] for item in found]]
-                    if task == PREFERRED:
+                    if task in PAIRS:
                         of = of - rows[[place[item.against] for item in found]]
                     yield model, of
 
@@ -91,12 +91,12 @@ class Linear:
 def _texts(those: Grouped, task: str) -> list[str]:
     """The distinct texts of a task, sorted."""
     mine = [item for model, found in those.items() if model[0] == task for item in found]
-    return sorted({item.text for item in mine} | {item.against for item in mine if task == PREFERRED})
+    return sorted({item.text for item in mine} | {item.against for item in mine if task in PAIRS})
 
 
 def _fitted(model: Model, rows: Matrix, those: Sequence[Item]) -> Array:
     yes = np.array([item.yes for item in those])
-    if model[0] == PREFERRED:
+    if model[0] in PAIRS:
         rows = sparse.vstack([rows, -rows]).tocsr()
         yes = np.concatenate([yes, ~yes])
     weights = _balanced(yes) * len(those) / len(yes)
@@ -130,5 +130,6 @@ class Surface:
                             answers[(task, question), key] = answer == "yes"
                 elif isinstance(said, Prefer):
                     for index, side in said.picks.items():
-                        answers[(PREFERRED, ""), key._replace(comparison=index)] = side == "A"
+                        for task in PAIRS:
+                            answers[(task, ""), key._replace(comparison=index)] = side == "A"
         return answers

@@ -15,7 +15,7 @@ from attune_data.source.guard import for_training
 from attune_env.ladder.features import Encoded, Encoder, Words
 from attune_env.ladder.readers import Answers, Linear, Reader, Surface
 from attune_env.ladder.tasks import (
-    PREFERRED,
+    PAIRS,
     TASKS,
     Item,
     Key,
@@ -237,7 +237,7 @@ class Sample:
 
         A label without an answer is half right. NaN if a resample lacks a kind of label of every model.
         """
-        kinds = 1 if models[0][0] == PREFERRED else 2
+        kinds = 1 if models[0][0] in PAIRS else 2
         cells = np.zeros((len(self._row), len(models), kinds, 2))
         for column, model in enumerate(models):
             for item in self._labels[model]:

@@ -1,4 +1,4 @@
-"""The three tasks of a reader: the valence of a feeling, what a reply did, and the preferred reply."""
+"""The tasks of a reader: the valence of a feeling, what a reply did, and the preferred reply."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from attune_data.format.constants import JUDGED
 from attune_data.format.schema import Conversation
 from attune_rewards.truth import truth_of
 
-VALENCE, DID, UNMARKED, PREFERRED = "valence", "did", "did_unmarked", "preferred"
+VALENCE, DID, UNMARKED = "valence", "did", "did_unmarked"
+PREFERRED, UNEDITED = "preferred", "preferred_unedited"
 TASKS: Final[Mapping[str, str]] = {
     VALENCE: "valence of the feelings in a turn",
     DID: "what the reply did",
     UNMARKED: "what the reply did, without question marks",
     PREFERRED: "preferred reply",
+    UNEDITED: "preferred reply, of two that the person did not edit",
 }
 """Task -> its title."""
+PAIRS: Final = (PREFERRED, UNEDITED)
+"""The tasks that compare two replies."""
 GENERAL: Final = "general"
 """The comparison on which of two replies is better overall."""
 FEWEST: Final = 5
@@ -89,7 +93,10 @@ def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
             pair = turn.comparisons[index]
             a, b = turn.responses[pair.response_a], turn.responses[pair.response_b]
             if pair.question_id == GENERAL and a is not None and b is not None:
-                yield (PREFERRED, ""), Item(key._replace(comparison=index), a, b, side == "A")
+                item = Item(key._replace(comparison=index), a, b, side == "A")
+                yield (PREFERRED, ""), item
+                if "human" not in (pair.response_a, pair.response_b):
+                    yield (UNEDITED, ""), item
 
 
 def labelled_texts(conversation: Conversation) -> dict[int, set[str]]:
@@ -111,5 +118,5 @@ def without_labels(conversation: Conversation, turns: Container[int]) -> Convers
 def enough(model: Model, those: Sequence[Item]) -> bool:
     """Whether there are enough labels: of each kind, or of comparisons, whose sides mean nothing."""
     yes = sum(item.yes for item in those)
-    counts = [len(those)] if model[0] == PREFERRED else [yes, len(those) - yes]
+    counts = [len(those)] if model[0] in PAIRS else [yes, len(those) - yes]
     return min(counts) >= FEWEST

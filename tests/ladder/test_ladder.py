@@ -19,7 +19,7 @@ from attune_data.source.guard import BenchmarkTrainingError
 from attune_env.ladder import Rung, ladder, ladder_tables, load_encoder
 from attune_env.ladder.features import Encoded, Words
 from attune_env.ladder.rungs import Answered, Sample
-from attune_env.ladder.tasks import DID, PREFERRED, TASKS, UNMARKED, VALENCE, Item, Key, items
+from attune_env.ladder.tasks import DID, PREFERRED, TASKS, UNEDITED, UNMARKED, VALENCE, Item, Key, items
 from attune_env.testing import filler
 from tests.command import attune
 
@@ -126,6 +126,21 @@ def test_a_turn_without_a_feeling_or_with_feelings_of_both_kinds_has_no_valence(
     assert [(item.key.turn, item.yes) for item in valences] == [(3, True), (4, False)]
 
 
+def test_the_replies_that_nobody_edited_are_a_task_of_their_own() -> None:
+    found = items(load("sample")[:3])
+    turns = {
+        (one.conversation_id, turn.turn_number): turn for one in load("sample")[:3] for turn in one.turns
+    }
+
+    def edited(item: Item) -> bool:
+        human = turns[item.key.conversation, item.key.turn].responses["human"]
+        return human in (item.text, item.against)
+
+    preferred, unedited = found[PREFERRED, ""], found[UNEDITED, ""]
+    assert len(preferred) == 3 * len(unedited)  # three replies in each turn
+    assert unedited == [item for item in preferred if not edited(item)]
+
+
 def test_a_comparison_has_no_side_and_a_side_no_worth() -> None:
     source = planted(15, 1, "p")
     turned = []
@@ -152,9 +167,9 @@ def test_labels_that_are_absent_are_named() -> None:
     by_all, by_feelings = (of(rungs, fit, "words", "feelings") for fit in ("all", "feelings"))
     assert by_all[VALENCE].value.mean == pytest.approx(1)
     assert by_feelings[VALENCE].crossed
-    assert [rung.missing for rung in by_all.values()] == ["", *["no labels"] * 3]
+    assert [rung.missing for rung in by_all.values()] == ["", *["no labels"] * 4]
     back = of(ladder({"f": feelings}, {"all": planted(10, 5, "a")}), "f", "words", "all")
-    assert [rung.missing for rung in back.values()] == ["", *["nothing to fit"] * 3]
+    assert [rung.missing for rung in back.values()] == ["", *["nothing to fit"] * 4]
     assert "no labels, few labels: of the test data" in ladder_tables(rungs)[-1].footnotes[-1]
 
 
