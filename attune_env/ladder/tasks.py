@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from attune_data.format.affect import POLARITY
 from attune_data.format.constants import JUDGED
 from attune_data.format.schema import Conversation
+from attune_data.importing.imported import are_model_replies
 from attune_rewards.truth import truth_of
 
 VALENCE, DID, UNMARKED = "valence", "did", "did_unmarked"
@@ -78,6 +79,7 @@ def items(conversations: Iterable[Conversation]) -> dict[Model, list[Item]]:
 
 
 def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
+    unedited = are_model_replies(conversation)
     for turn in truth_of(conversation).turns:
         key = Key(conversation.conversation_id, turn.turn)
         polarities = {POLARITY[tag.emotion] for tag in turn.tags or ()}
@@ -95,7 +97,7 @@ def _of(conversation: Conversation) -> Iterator[tuple[Model, Item]]:
             if pair.question_id == GENERAL and a is not None and b is not None:
                 item = Item(key._replace(comparison=index), a, b, side == "A")
                 yield (PREFERRED, ""), item
-                if "human" not in (pair.response_a, pair.response_b):
+                if unedited or "human" not in (pair.response_a, pair.response_b):
                     yield (UNEDITED, ""), item
 
 

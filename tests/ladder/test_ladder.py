@@ -140,6 +140,11 @@ def test_the_replies_that_nobody_edited_are_a_task_of_their_own() -> None:
     assert len(preferred) == 3 * len(unedited)  # three replies in each turn
     assert unedited == [item for item in preferred if not edited(item)]
 
+    record = load("sample")[0].to_record()
+    record["metadata"] = {"alternates": "replies of models"}  # as importers of preferences mark them
+    imported = items([Conversation.model_validate(record)])
+    assert imported[UNEDITED, ""] == imported[PREFERRED, ""]
+
 
 def test_a_comparison_has_no_side_and_a_side_no_worth() -> None:
     source = planted(15, 1, "p")
