@@ -25,7 +25,7 @@ from attune_episodes.protocol.prompts import FOLDER
 
 POLICIES: Final = ("prior", "asked", "surface")
 HABITS: Final = ("not-the-recorded", "shorter-reply", "longer-reply", "shorter-words", "warmer-reply")
-"""Of the audit."""
+"""Attacks of the reward audit."""
 BASELINES: Final = (*POLICIES, *HABITS, "edit", "words", "reader")
 ANSWERS: Final = {side: json.dumps({"picks": [side]}) for side in "AB"}
 ASKS: Final = """\
@@ -97,7 +97,7 @@ def by_kinds(items: Sequence[Pair]) -> list[list[int]]:
 
 
 def shuffled(items: Sequence[Pair], seed: int) -> list[Pair]:
-    """The comparisons with winners dealt anew: a habit stays true, such as a kind that mostly wins."""
+    """The comparisons with winners shuffled within each pair of kinds: habits by kind still pay."""
     found, draw = list(items), random.Random(seed)
     for places in by_kinds(items):
         for place, other in zip(places, draw.sample(places, len(places)), strict=True):
@@ -106,7 +106,7 @@ def shuffled(items: Sequence[Pair], seed: int) -> list[Pair]:
 
 
 def swapped(items: Sequence[Pair]) -> list[Pair]:
-    """The comparisons with the replies of another person's: a habit earns as before.
+    """The comparisons with another person's replies under the message: habits earn as before.
 
     All replies are used once. Where one person has more than half of a kind, some are of the same person.
     """
@@ -129,7 +129,7 @@ def settings(folder: Path) -> Settings:
 
 
 class Baselines:
-    """What answers without a model: policies and words, fitted on comparisons; habits; a faultless reader."""
+    """Answers without a language model: fitted policies and words, habits, and a faultless reader."""
 
     def __init__(self, fit_on: Sequence[Pair], asked: Settings) -> None:
         self.fit_on, self.asked = conversations(fit_on), asked

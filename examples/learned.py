@@ -21,12 +21,12 @@ SEEDS: Final = 5
 SHARE: Final = 0.8
 """Of the seeds in which it has to."""
 MODELS: Final = ("true", "shuffled", "random", "supervised", "warm", "few-shot", "untrained")
-"""What stands first, in this order."""
+"""The arms at the top of the tables, in this order."""
 LIKE: Final = (
     "surface", "edit", "words", "reader", "not-the-recorded", "shorter-reply", "shorter-words",
     "warmer-reply",
 )  # fmt: skip
-"""What a model's choices are compared with."""
+"""The baselines that each model's choices are compared with."""
 TOLD: Final[Mapping[str, tuple[str, Callable[[Any], Any], str]]] = {
     "right labels": ("right", np.mean, ".0%"),
     "read, first": ("attune/parse_rate", lambda steps: np.mean(steps[:10]), ".0%"),
@@ -77,7 +77,7 @@ class Outcome:
         return self.boot.intervals(values[:, None])[0]
 
     def outcomes(self) -> Iterator[list[str]]:
-        """What each arm earns, by seed."""
+        """The points of each arm, seed by seed."""
         longer = self.points(self.arms["longer-reply"][0]) == 1
         yield [
             "arm",
@@ -115,7 +115,7 @@ class Outcome:
                 yield text(self.interval(100 * (self.points(run) - self.points(other))))
 
     def alike(self) -> Iterator[list[str]]:
-        """How often each model chooses as what needs no model does."""
+        """How often each model chooses as each baseline does."""
         like = [name for name in LIKE if name in self.arms]
         yield ["run", *like]
         for arm, runs in self.arms.items():
@@ -126,7 +126,7 @@ class Outcome:
                     yield [f"{arm}, {run['seed']}", *(f"{share:.0%}" for share in shares)]
 
     def told_of(self) -> Iterator[list[str]]:
-        """What the runs and their trainers say of themselves, and the guard."""
+        """Training logs of the runs, and the guard."""
         yield ["run", *TOLD]
         for arm, runs in self.arms.items():
             for run in runs:

@@ -159,11 +159,11 @@ class Lab:
         return self.trained(model, SFTTrainer, SFTConfig, name, {"train_dataset": data}, **more)
 
     def baselines(self) -> None:
-        """Ask what needs no model."""
+        """Keep the answers of the baselines."""
         baselines = Baselines(self.every, self.settings)
+        items = {"leans": self.test, "swapped": swapped(self.test)}
         for name in BASELINES:
-            answers = {"leans": self.test, "swapped": swapped(self.test)}
-            self.keep(name, {column: baselines.answers(name, some) for column, some in answers.items()})
+            self.keep(name, {column: baselines.answers(name, some) for column, some in items.items()})
 
     def warm(self) -> Path:
         """The warm start: trained on replies drawn by chance, so that it knows the form and nothing else."""

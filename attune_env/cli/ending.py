@@ -48,6 +48,7 @@ def outcome(report: EndpointReport, done: str, command: str, others: str = "") -
     from attune_env.tables.labels import counted
 
     tally, stopped, failed = report.tally, report.stopped, report.failed
+    others = others or OTHERS
     print(done)
     if tally.new:
         repeats = counted(tally.asked_again, "repeat")
@@ -58,10 +59,10 @@ def outcome(report: EndpointReport, done: str, command: str, others: str = "") -
         reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
         skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
         print(f"error: {skipped}; {reasons}", file=sys.stderr)
-    trouble = main_trouble(tally.troubles, tally.last, others or OTHERS)
+    trouble = main_trouble(tally.troubles, tally.last, others)
     if trouble is not None:
         print(f"error: {trouble}", file=sys.stderr)
-    elif (mixed := mixed_trouble(tally.troubles, others or OTHERS)) is not None:
+    elif (mixed := mixed_trouble(tally.troubles, others)) is not None:
         print(f"warning: {mixed}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     go_on = f"{kept if tally.calls_done else 'no request was answered'}. Continue with: {command}"

@@ -126,7 +126,7 @@ class Answered(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What is fitted on and what is read."""
+    """Which conversations a reader is fitted on, and which it reads."""
 
     parts: Sequence[tuple[Source, Source]]
     """(conversations to fit on, conversations to read): one pair, or one per fold."""

@@ -44,7 +44,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "unparsed:truncated": _BUDGET,
 }
 OTHERS: Final = "docs/protocol.md says what can be read; the replies are in the result files"
-"""What to do about answers that cannot be read, after a run."""
+"""The advice after a run for unreadable answers without advice of their own."""
 
 
 def trouble_of(call: Finished, *, plain: bool, finish_ok: Collection[str] = ()) -> str:

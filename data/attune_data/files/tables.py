@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,6 +22,8 @@ from attune_data.jsonio import parse_json
 PARQUET: Final = ".parquet"
 PARQUET_FOLDER: Final = "data"
 """The folder of the Parquet files in a data set, on the Hub and on disk."""
+DELIMITERS: Final[Mapping[str, str]] = {".csv": ",", ".tsv": "\t"}
+"""Ending of a file of delimited cells -> what stands between them."""
 RECORD: Final = "record"
 """The column of a record's JSON text."""
 ALL: Final = "train"

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,7 +17,6 @@ from attune_data.errors import DataError, Problem
 from attune_data.format.fields import expected
 from attune_data.jsonio import MAX_BYTES, bad_byte, read_bytes
 
-DELIMITERS: Final[Mapping[str, str]] = {".csv": ",", ".tsv": "\t"}
 _QUOTES: Final[Mapping[str, str]] = {
     "unexpected end of data": "a quotation mark that opens a cell and is not closed",
     "expected after": "text after the quotation mark that closes a cell",
@@ -116,6 +116,4 @@ def _text(path: Path, how: Reading, by: str) -> str:
             wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
             name = "utf-16" if wide else "latin-1"
             advice = f'name its encoding in [table] of {by}, such as encoding = "{name}"'
-            raise DataError(
-                Problem(problem.file, problem.place, problem.found, problem.expected, advice)
-            ) from wrong
+            raise DataError(replace(problem, advice=advice)) from wrong

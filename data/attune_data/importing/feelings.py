@@ -135,8 +135,9 @@ def _exchanges(rows: list[Row], mapping: FeelingsMap, left: Left) -> Iterator[tu
             yield [row], [mapping.clean(str(reply))] if reply is not None else []
         return
     who = [word(row.needed(columns.speaker, "columns.speaker")) for row in rows]
+    first_two = list(dict.fromkeys(who))[:2]
     for row, one in zip(rows, who, strict=True):
-        if one not in list(dict.fromkeys(who))[:2]:
+        if one not in first_two:
             wanted = "at most two speakers in a conversation"
             raise DataError(Problem(row.where, columns.speaker, f"a third one, {show(one)}", wanted))
     runs = [

@@ -20,7 +20,7 @@ class Names(NamedTuple):
 
 
 def prefix_of(origin: Origin, table: str, split: str | None) -> str:
-    """What begins the conversation ids of a table: its data set, its name and its split.
+    """The beginning of a table's conversation ids: its data set, its name and its split.
 
     >>> prefix_of(Origin("My votes", "CC0-1.0"), "votes/train.jsonl", None)
     'my-votes-train'

@@ -209,6 +209,11 @@ class PreferencesMap(_Map):
     winners: dict[str, str] = {}
     """Value of the winner column -> the column of the reply that it names."""
 
+    @cached_property
+    def by_winner(self) -> Mapping[str, str]:
+        """`winners` by the names that cells are compared with."""
+        return {word(name): reply for name, reply in self.winners.items()}
+
     @model_validator(mode="after")
     def _known(self) -> Self:
         if unknown := set(self.winners.values()) - set(self.columns.texts):
@@ -257,7 +262,7 @@ def load_map(kind: type[M], name: str | Path) -> M:
 
 
 def _told(error: ValidationError, kind: type[_Map], file: str, advice: str) -> Iterator[Problem]:
-    """What is wrong with a map, by its keys."""
+    """The problems of a map, in terms of its keys."""
     for detail, problem in zip(error.errors(), problems_of(error, file, "", advice), strict=False):
         if detail["type"] == "extra_forbidden":
             *parents, name = detail["loc"]

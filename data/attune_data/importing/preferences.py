@@ -149,7 +149,7 @@ def _scores(row: Row, mapping: PreferencesMap) -> list[float | None]:
         return [row.number(column) for column in columns.ratings]
     column = columns.winner or ""
     value = row.needed(column, "columns.winner")
-    named = {word(name): reply for name, reply in mapping.winners.items()}.get(word(value), word(value))
+    named = mapping.by_winner.get(word(value), word(value))
     if named not in columns.texts:
         known = ", ".join(
             map(one_line, dict.fromkeys((*mapping.winners, *(mapping.winners or columns.texts))))

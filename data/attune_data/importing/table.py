@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.files.rows import jsonl
-from attune_data.files.tables import holds_tables, tables
+from attune_data.files.tables import DELIMITERS, holds_tables, tables
 from attune_data.format.validate import brief
-from attune_data.importing.delimited import DELIMITERS, Reading, delimited
+from attune_data.importing.delimited import Reading, delimited
 from attune_data.importing.imported import LeftOut, number_in
 from attune_data.jsonio import parse_json, read_text
 from attune_data.source.names import is_dataset_name, path_named
@@ -139,10 +139,9 @@ def _opened(source: str, how: Reading, split: str | None, by: str) -> tuple[Sequ
     if split is not None:
         raise SettingsError(f"split is {show(split)}; {source} has no splits: leave it out")
     suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        return _names(jsonl(path)), jsonl(path)
-    if suffix == ".json":
-        return _names(_json(path)), _json(path)
+    if suffix in (".jsonl", ".json"):
+        listed = list(jsonl(path) if suffix == ".jsonl" else _json(path))
+        return _names(listed), iter(listed)
     if path.is_file() and (delimiter := how.delimiter or DELIMITERS.get(suffix)):
         return delimited(path, how, delimiter, by)
     found = "a folder without tables" if path.is_dir() else f"a file named *{path.suffix}"
@@ -179,7 +178,7 @@ def _row(where: str, read: Callable[[], Any], how: Reading, by: str) -> Row:
     return Row(where, values | dict.fromkeys(absent), by)
 
 
-def _names(rows: _Values) -> Sequence[str]:
+def _names(rows: Iterable[tuple[str, Callable[[], Any]]]) -> Sequence[str]:
     """The names that occur in any of the objects; those that cannot be read are told when they are rows."""
     names: dict[str, None] = {}
     for _, read in rows:
